@@ -1,0 +1,33 @@
+/* gen.h - make kernels of the suite. */
+#ifndef NSR_GEN_H
+#define NSR_GEN_H
+
+#include <nsr/kernel.h>
+
+/* One "--set key=value". */
+struct nsr_setting {
+  const char *key;
+  int64_t value;
+};
+
+struct nsr_gen_options {
+  bool real_size; /* --size=real; else small */
+  uint32_t nsettings;
+  const struct nsr_setting *settings;
+};
+
+/* Kernel names, NULL-terminated, and a line about each. */
+extern const char *const nsr_gen_names[];
+const char *nsr_gen_about(const char *name);
+
+/* Makes kernel `name` as assembly text. Unknown names and settings are
+ * NSR_E_USAGE, the message lists the known ones. */
+NSR_MUST_USE enum nsr_status nsr_gen_text(struct nsr_ctx *ctx, const char *name,
+                                          const struct nsr_gen_options *options,
+                                          const char **text, size_t *n);
+
+/* The same, assembled. */
+NSR_MUST_USE enum nsr_status nsr_gen(struct nsr_ctx *ctx, const char *name,
+                                     const struct nsr_gen_options *options,
+                                     struct nsr_kernel **k);
+#endif

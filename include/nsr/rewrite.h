@@ -1,0 +1,62 @@
+/* rewrite.h - the main job: take the barriers out of a kernel. */
+#ifndef NSR_REWRITE_H
+#define NSR_REWRITE_H
+
+#include <nsr/judge.h>
+#include <nsr/kernel.h>
+
+enum nsr_verify { NSR_VERIFY_COSIM, NSR_VERIFY_NONE };
+
+struct nsr_rewrite_options {
+  enum nsr_verify verify;
+  bool strict;             /* undecided or a kept barrier: NSR_E_UNDECIDED */
+  uint32_t max_registers;  /* fresh registers per engine; 0: all free ones */
+  uint32_t max_semaphores; /* 0: the owned range */
+  struct nsr_judge_options judge;
+};
+
+struct nsr_engine_report {
+  const char *engine; /* NULL: no stream */
+  uint32_t insns_before, insns_after;
+  uint32_t barriers_before, barriers_after;
+  uint32_t waits_before, waits_after; /* owned ones */
+  uint32_t registers;                 /* inserted */
+};
+
+struct nsr_kept_barrier {
+  struct nsr_place place;
+  const char *reason; /* "exit barrier" */
+};
+
+struct nsr_rewrite_report {
+  struct nsr_engine_report engines[NSR_MAX_ENGINES];
+  uint32_t semaphores;  /* used by the output */
+  uint32_t scopes;      /* of the common tree, the program included */
+  uint32_t dependences; /* static pairs that owe an order */
+  uint32_t may_pairs;   /* unordered may pairs of the input, taken as
+                           disjoint within their region */
+  uint32_t nkept;
+  const struct nsr_kept_barrier *kept;
+  bool changed; /* false: nothing to do, output is the input byte for byte */
+  bool judged;
+  struct nsr_judgement judgement;
+};
+
+/* Rewrites k (which passed nsr_kernel_check) into *out, judges, reports.
+ * input/size are the bytes k was read from (hashed into the output's note;
+ * may be NULL). NSR_E_REFUSED, NSR_E_RACE, NSR_E_HANG: nothing made, the
+ * diagnostic names place and reason. NSR_E_DIFFERENT: the judge objected. */
+NSR_MUST_USE enum nsr_status
+nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+            const uint8_t *input, size_t size,
+            const struct nsr_rewrite_options *options, struct nsr_kernel **out,
+            struct nsr_rewrite_report *report);
+
+/* The report as text (a short table) and as JSON. */
+NSR_MUST_USE enum nsr_status
+nsr_report_text(struct nsr_ctx *ctx, const struct nsr_rewrite_report *report,
+                const char *input, const char *output, const char **text);
+NSR_MUST_USE enum nsr_status
+nsr_report_json(struct nsr_ctx *ctx, const struct nsr_rewrite_report *report,
+                const char *input, const char *output, const char **text);
+#endif

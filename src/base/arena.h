@@ -1,0 +1,41 @@
+/* arena.h - the two lifetimes of memory: keep (as long as the context) and
+ * scratch (released back to a mark by whoever set it). Nothing else frees.
+ */
+#ifndef NSR_BASE_ARENA_H
+#define NSR_BASE_ARENA_H
+
+#include <nsr/nsr.h>
+
+enum nsr_arena_id { NSR_KEEP, NSR_SCRATCH };
+
+/* size zeroed bytes, aligned for any type; NULL where memory is short (the
+ * error is then reported already). size 0 gives a valid pointer. */
+void *nsr_alloc(struct nsr_ctx *ctx, enum nsr_arena_id arena, size_t size);
+/* n * size, checked for overflow. */
+void *nsr_alloc_n(struct nsr_ctx *ctx, enum nsr_arena_id arena, size_t n,
+                  size_t size);
+/* A copy of n bytes with a NUL behind it. */
+char *nsr_strndup(struct nsr_ctx *ctx, enum nsr_arena_id arena, const char *s,
+                  size_t n);
+/* printf into the arena. */
+NSR_PRINTF(3, 4)
+char *nsr_printf(struct nsr_ctx *ctx, enum nsr_arena_id arena, const char *fmt,
+                 ...);
+
+/* Scratch marks: everything allocated in scratch after the mark goes. */
+struct nsr_mark {
+  void *block;
+  size_t used;
+};
+struct nsr_mark nsr_scratch_mark(struct nsr_ctx *ctx);
+void nsr_scratch_release(struct nsr_ctx *ctx, struct nsr_mark mark);
+
+/* p = n zeroed objects of its type, or return NSR_E_NOMEM. */
+#define NSR_NEW(ctx, arena, p, n)                                              \
+  do {                                                                         \
+    (p) = nsr_alloc_n((ctx), (arena), (n), sizeof *(p));                       \
+    if (!(p))                                                                  \
+      return NSR_E_NOMEM;                                                      \
+  } while (0)
+
+#endif

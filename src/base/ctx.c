@@ -1,0 +1,268 @@
+/* ctx.c - the context: arenas, diagnostics, statuses. */
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+enum { BLOCK = 1 << 16, ALIGN = 16 };
+
+struct block {
+  struct block *prev;
+  size_t size, used;
+};
+
+struct nsr_ctx {
+  struct block *arena[2];
+  uint64_t fail_in;
+  nsr_diag_fn *fn;
+  void *user;
+  bool has_first;
+  struct nsr_diag first;
+};
+
+static const struct {
+  const char *name;
+  int exit;
+} statuses[] = {
+    [NSR_OK] = {"ok", 0},
+    [NSR_E_USAGE] = {"usage", 2},
+    [NSR_E_IO] = {"input/output", 3},
+    [NSR_E_FORMAT] = {"malformed", 3},
+    [NSR_E_SYNTAX] = {"syntax", 3},
+    [NSR_E_RANGE] = {"out of range", 3},
+    [NSR_E_FAULT] = {"fault", 1},
+    [NSR_E_HANG] = {"hang", 1},
+    [NSR_E_RACE] = {"race", 1},
+    [NSR_E_REFUSED] = {"refused", 1},
+    [NSR_E_DIFFERENT] = {"different", 1},
+    [NSR_E_UNDECIDED] = {"undecided", 4},
+    [NSR_E_NOMEM] = {"out of memory", 70},
+    [NSR_E_INTERNAL] = {"internal error", 70},
+};
+
+int nsr_status_exit(enum nsr_status status) { return statuses[status].exit; }
+
+const char *nsr_status_name(enum nsr_status status) {
+  return statuses[status].name;
+}
+
+struct nsr_ctx *nsr_ctx_new(void) {
+  return calloc(1, sizeof(struct nsr_ctx));
+}
+
+static void blocks_free(struct block *b) {
+  while (b) {
+    struct block *prev = b->prev;
+    free(b);
+    b = prev;
+  }
+}
+
+void nsr_ctx_free(struct nsr_ctx *ctx) {
+  if (!ctx)
+    return;
+  blocks_free(ctx->arena[NSR_KEEP]);
+  blocks_free(ctx->arena[NSR_SCRATCH]);
+  free(ctx);
+}
+
+void nsr_ctx_on_diag(struct nsr_ctx *ctx, nsr_diag_fn *fn, void *user) {
+  ctx->fn = fn;
+  ctx->user = user;
+}
+
+void nsr_ctx_fail_alloc(struct nsr_ctx *ctx, uint64_t nth) {
+  ctx->fail_in = nth;
+}
+
+const struct nsr_diag *nsr_ctx_first_error(const struct nsr_ctx *ctx) {
+  return ctx->has_first ? &ctx->first : NULL;
+}
+
+/* ---- memory */
+
+static size_t align_up(size_t n) {
+  return (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+}
+
+static void *out_of_memory(struct nsr_ctx *ctx) {
+  static const struct nsr_diag diag = {
+      NSR_E_NOMEM, NSR_ERROR, {.insn = -1}, "out of memory"};
+  if (!ctx->has_first) {
+    ctx->has_first = true;
+    ctx->first = diag;
+  }
+  if (ctx->fn)
+    ctx->fn(ctx->user, &diag);
+  return NULL;
+}
+
+static struct block *block_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
+                               size_t need) {
+  size_t head = align_up(sizeof(struct block));
+  size_t size = need > BLOCK ? need : BLOCK;
+  struct block *b = calloc(1, head + size);
+  if (!b)
+    return NULL;
+  *b = (struct block){ctx->arena[arena], head + size, head};
+  ctx->arena[arena] = b;
+  return b;
+}
+
+void *nsr_alloc(struct nsr_ctx *ctx, enum nsr_arena_id arena, size_t size) {
+  if (ctx->fail_in && --ctx->fail_in == 0)
+    return out_of_memory(ctx);
+  if (size > SIZE_MAX / 2)
+    return out_of_memory(ctx);
+  size_t need = align_up(size ? size : 1);
+  struct block *b = ctx->arena[arena];
+  if (!b || b->size - b->used < need)
+    b = block_new(ctx, arena, need);
+  if (!b)
+    return out_of_memory(ctx);
+  void *p = (char *)b + b->used;
+  b->used += need;
+  return p;
+}
+
+void *nsr_alloc_n(struct nsr_ctx *ctx, enum nsr_arena_id arena, size_t n,
+                  size_t size) {
+  if (size && n > SIZE_MAX / 2 / size)
+    return out_of_memory(ctx);
+  return nsr_alloc(ctx, arena, n * size);
+}
+
+char *nsr_strndup(struct nsr_ctx *ctx, enum nsr_arena_id arena, const char *s,
+                  size_t n) {
+  char *p = nsr_alloc_n(ctx, arena, n + 1, 1);
+  if (p && n)
+    memcpy(p, s, n);
+  return p;
+}
+
+static char *vprint(struct nsr_ctx *ctx, enum nsr_arena_id arena,
+                    const char *fmt, va_list ap) {
+  va_list again;
+  va_copy(again, ap);
+  int n = vsnprintf(NULL, 0, fmt, again);
+  va_end(again);
+  char *p = n < 0 ? NULL : nsr_alloc(ctx, arena, (size_t)n + 1);
+  if (p)
+    vsnprintf(p, (size_t)n + 1, fmt, ap);
+  return p;
+}
+
+char *nsr_printf(struct nsr_ctx *ctx, enum nsr_arena_id arena, const char *fmt,
+                 ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  char *p = vprint(ctx, arena, fmt, ap);
+  va_end(ap);
+  return p;
+}
+
+struct nsr_mark nsr_scratch_mark(struct nsr_ctx *ctx) {
+  struct block *b = ctx->arena[NSR_SCRATCH];
+  return (struct nsr_mark){b, b ? b->used : 0};
+}
+
+void nsr_scratch_release(struct nsr_ctx *ctx, struct nsr_mark mark) {
+  struct block *b = ctx->arena[NSR_SCRATCH];
+  while (b != mark.block) {
+    struct block *prev = b->prev;
+    free(b);
+    b = prev;
+  }
+  ctx->arena[NSR_SCRATCH] = b;
+  if (b) { /* what is handed out next must be zero again */
+    memset((char *)b + mark.used, 0, b->used - mark.used);
+    b->used = mark.used;
+  }
+}
+
+/* ---- diagnostics */
+
+static const char *keep(struct nsr_ctx *ctx, const char *s) {
+  return s ? nsr_strndup(ctx, NSR_KEEP, s, strlen(s)) : NULL;
+}
+
+static void keep_first(struct nsr_ctx *ctx, const struct nsr_diag *diag) {
+  if (ctx->has_first)
+    return;
+  struct nsr_diag d = *diag;
+  d.place.file = keep(ctx, diag->place.file);
+  d.place.engine = keep(ctx, diag->place.engine);
+  d.place.label = keep(ctx, diag->place.label);
+  d.place.source_file = keep(ctx, diag->place.source_file);
+  ctx->first = d;
+  ctx->has_first = true;
+}
+
+static void report(struct nsr_ctx *ctx, struct nsr_diag diag, const char *fmt,
+                   va_list ap) {
+  diag.text = vprint(ctx, NSR_KEEP, fmt, ap);
+  if (!diag.text)
+    return;
+  if (diag.severity == NSR_ERROR)
+    keep_first(ctx, &diag);
+  if (ctx->fn)
+    ctx->fn(ctx->user, &diag);
+}
+
+enum nsr_status nsr_fail(struct nsr_ctx *ctx, enum nsr_status status,
+                         struct nsr_place place, const char *fmt, ...) {
+  assert(status != NSR_OK);
+  va_list ap;
+  va_start(ap, fmt);
+  report(ctx, (struct nsr_diag){status, NSR_ERROR, place, NULL}, fmt, ap);
+  va_end(ap);
+  return status;
+}
+
+void nsr_say(struct nsr_ctx *ctx, enum nsr_severity severity,
+             struct nsr_place place, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  report(ctx, (struct nsr_diag){NSR_OK, severity, place, NULL}, fmt, ap);
+  va_end(ap);
+}
+
+/* Appends to out like snprintf, without ever passing its end. */
+NSR_PRINTF(4, 5)
+static size_t put(char *out, size_t size, size_t at, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  int n = vsnprintf(at < size ? out + at : NULL, at < size ? size - at : 0, fmt,
+                    ap);
+  va_end(ap);
+  return at + (n > 0 ? (size_t)n : 0);
+}
+
+size_t nsr_diag_format(const struct nsr_diag *diag, char *out, size_t size) {
+  const struct nsr_place *p = &diag->place;
+  size_t n = 0;
+  if (size)
+    out[0] = 0;
+  if (p->file)
+    n = put(out, size, n, "%s: ", p->file);
+  if (p->engine && p->insn >= 0)
+    n = put(out, size, n, "%s[%lld]", p->engine, (long long)p->insn);
+  else if (p->engine)
+    n = put(out, size, n, "%s", p->engine);
+  if (p->label)
+    n = put(out, size, n, " <%s>", p->label);
+  if (p->source_file && p->source_line)
+    n = put(out, size, n, p->engine ? " (%s:%u" : "%s:%u", p->source_file,
+            p->source_line);
+  if (p->source_file && p->source_line && p->column)
+    n = put(out, size, n, ":%u", p->column);
+  if (p->source_file && p->source_line && p->engine)
+    n = put(out, size, n, ")");
+  if (p->engine || (p->source_file && p->source_line))
+    n = put(out, size, n, ": ");
+  static const char *const kinds[] = {"error", "warning", "note"};
+  return put(out, size, n, "%s: %s", kinds[diag->severity], diag->text);
+}

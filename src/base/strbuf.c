@@ -1,0 +1,63 @@
+/* strbuf.c - text that grows. */
+#include "base/strbuf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+void nsr_strbuf_init(struct nsr_strbuf *b, struct nsr_ctx *ctx,
+                     enum nsr_arena_id arena) {
+  *b = (struct nsr_strbuf){.ctx = ctx, .arena = arena};
+}
+
+/* Room for `more` bytes and the NUL. */
+static bool reserve(struct nsr_strbuf *b, size_t more) {
+  if (b->failed)
+    return false;
+  if (b->cap - b->n > more)
+    return true;
+  void *p = nsr_vec_grow(b->ctx, b->arena, b->s, b->n, &b->cap, more + 1, 1);
+  if (p)
+    b->s = p;
+  b->failed = !p;
+  return p != NULL;
+}
+
+void nsr_strbuf_add(struct nsr_strbuf *b, const char *s, size_t n) {
+  if (!reserve(b, n))
+    return;
+  if (n)
+    memcpy(b->s + b->n, s, n);
+  b->n += n;
+  b->s[b->n] = 0;
+}
+
+void nsr_strbuf_puts(struct nsr_strbuf *b, const char *s) {
+  nsr_strbuf_add(b, s, strlen(s));
+}
+
+void nsr_strbuf_printf(struct nsr_strbuf *b, const char *fmt, ...) {
+  va_list ap, again;
+  va_start(ap, fmt);
+  va_copy(again, ap);
+  int n = vsnprintf(NULL, 0, fmt, again);
+  va_end(again);
+  if (n >= 0 && reserve(b, (size_t)n)) {
+    vsnprintf(b->s + b->n, (size_t)n + 1, fmt, ap);
+    b->n += (size_t)n;
+  }
+  va_end(ap);
+}
+
+enum nsr_status nsr_strbuf_done(struct nsr_strbuf *b, const char **s,
+                                size_t *n) {
+  if (!reserve(b, 0))
+    return NSR_E_NOMEM;
+  b->s[b->n] = 0;
+  *s = b->s;
+  if (n)
+    *n = b->n;
+  return NSR_OK;
+}
