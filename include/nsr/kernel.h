@@ -14,7 +14,7 @@
 enum { NSR_MAX_SHAPE = 8, NSR_MAX_STREAM = 1 << 26 };
 #define NSR_NONE UINT32_MAX
 
-enum nsr_tensor_role { NSR_INPUT, NSR_OUTPUT, NSR_SCRATCH };
+enum nsr_tensor_role { NSR_INPUT, NSR_OUTPUT, NSR_TENSOR_SCRATCH };
 
 struct nsr_tensor {
   const char *name;
