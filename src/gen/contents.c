@@ -1,0 +1,62 @@
+/* contents.c - pseudo-random initial contents as base64 text. */
+#include <string.h>
+
+#include "gen/suite.h"
+
+/* A mixing function on a counter, so that any element can be made alone. */
+static uint64_t mix(uint64_t z) {
+  z *= UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 29) * UINT64_C(0xff51afd7ed558ccd);
+  z = (z ^ z >> 32) * UINT64_C(0xc4ceb9fe1a85ec53);
+  return z ^ z >> 29;
+}
+
+static uint32_t f32_element(uint64_t seed, uint64_t i) {
+  int32_t step = (int32_t)(mix(seed << 40 ^ (i + 1)) % 2049) - 1024;
+  float v = (float)step / 512.0f;
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  return bits;
+}
+
+static uint32_t i32_element(uint64_t seed, uint64_t i) {
+  return (uint32_t)(mix(seed << 40 ^ (i + 1)) % 256);
+}
+
+/* Three bytes or fewer as four characters. */
+static void base64_group(struct nsr_strbuf *out, const uint8_t *b, size_t n) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                               "abcdefghijklmnopqrstuvwxyz0123456789+/";
+  uint32_t w = (uint32_t)b[0] << 16;
+  w |= n > 1 ? (uint32_t)b[1] << 8 : 0;
+  w |= n > 2 ? b[2] : 0;
+  char c[4] = {digits[w >> 18], digits[w >> 12 & 63],
+               n > 1 ? digits[w >> 6 & 63] : '=', n > 2 ? digits[w & 63] : '='};
+  nsr_strbuf_add(out, c, sizeof c);
+}
+
+/* Elements are cut into groups of three, 12 bytes, which base64 can hold
+ * without a rest. */
+static void add_data(struct nsr_strbuf *out, uint64_t seed, uint64_t n,
+                     uint32_t (*element)(uint64_t seed, uint64_t i)) {
+  if (!n)
+    return;
+  nsr_strbuf_puts(out, " data \"");
+  for (uint64_t i = 0; i < n; i += 3) {
+    uint8_t b[12] = {0};
+    size_t bytes = n - i < 3 ? (size_t)(n - i) * 4 : sizeof b;
+    for (size_t j = 0; j < bytes; j++)
+      b[j] = (uint8_t)(element(seed, i + j / 4) >> j % 4 * 8);
+    for (size_t j = 0; j < bytes; j += 3)
+      base64_group(out, b + j, bytes - j);
+  }
+  nsr_strbuf_puts(out, "\"");
+}
+
+void nsr_gen_random_f32(struct nsr_strbuf *out, uint64_t seed, uint64_t n) {
+  add_data(out, seed, n, f32_element);
+}
+
+void nsr_gen_random_i32(struct nsr_strbuf *out, uint64_t seed, uint64_t n) {
+  add_data(out, seed, n, i32_element);
+}
