@@ -289,7 +289,9 @@ NSR_MUST_USE const char *nsr_decode(const struct nsr_isa *isa, int engine,
 
 /* Why a value does not encode ("offset of dst: 70000 is not in 0..65535"),
  * into why (size bytes); true if it does, and word then holds isa->word
- * bytes. decode(encode(x)) == x and encode(decode(w)) == w. */
+ * bytes. decode(encode(x)) == x and encode(decode(w)) == w; so members that
+ * do not apply must be as nsr_insn_init leaves them: an absent wait or update
+ * is all zero, as are the operands of a branch taken always. */
 NSR_MUST_USE bool nsr_encode(const struct nsr_isa *isa,
                              const struct nsr_insn *insn, uint8_t *word,
                              char *why, size_t size);
@@ -324,11 +326,19 @@ const char *nsr_cc_name(enum nsr_cc c);
 const char *nsr_order_name(enum nsr_order o);
 const char *nsr_class_name(enum nsr_class c);
 const char *nsr_meaning_name(enum nsr_meaning m);
+const char *nsr_ctl_name(enum nsr_ctl c);
+const char *nsr_sem_name(enum nsr_sem s);
 int nsr_space_parse(const char *s, size_t n);
 int nsr_dtype_parse(const char *s, size_t n);
 int nsr_cmp_parse(const char *s, size_t n);
 int nsr_upd_parse(const char *s, size_t n);
 int nsr_cc_parse(const char *s, size_t n);
+int nsr_role_parse(const char *s, size_t n);
+int nsr_order_parse(const char *s, size_t n);
+int nsr_class_parse(const char *s, size_t n);
+int nsr_meaning_parse(const char *s, size_t n);
+int nsr_ctl_parse(const char *s, size_t n);
+int nsr_sem_parse(const char *s, size_t n);
 uint8_t nsr_dtype_bytes(enum nsr_dtype d);
 
 #endif
