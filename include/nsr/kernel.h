@@ -166,7 +166,59 @@ NSR_MUST_USE enum nsr_status nsr_kernel_write(struct nsr_ctx *ctx,
                                               const struct nsr_kernel *k,
                                               const uint8_t **data,
                                               size_t *size);
-/* nsr_file_read, nsr_kernel_read, nsr_kernel_check. */
+/* A file that holds kernels: an ELF object, or a NEFF archive (a header of
+ * 1024 bytes, then a tar, perhaps gzipped) with any number of objects among
+ * its members. Tools loop over members and need not know which it is.
+ */
+struct nsr_member {
+  const char *name; /* in the archive; NULL: the file is the object */
+  const char *path; /* for messages: "FILE" or "FILE(NAME)" */
+  const uint8_t *data; /* as stored; NULL: no regular file */
+  uint64_t size;
+  bool is_kernel; /* nsr_kernel_read is worth a try */
+};
+
+struct nsr_archive; /* private to src/object */
+
+struct nsr_container {
+  const char *path;
+  uint32_t nmembers, nkernels; /* nkernels: members with is_kernel */
+  const struct nsr_member *members;
+  const struct nsr_archive *archive; /* NULL: a plain file, one member */
+};
+
+struct nsr_bytes {
+  const uint8_t *data;
+  size_t size;
+};
+
+/* Looks into size bytes of a file; data must live as long as *c. A file that
+ * is no archive gives one member with is_kernel, whatever it holds:
+ * nsr_kernel_read then says what is wrong with it. Archives that expand to
+ * more than 4 GiB are NSR_E_FORMAT. */
+NSR_MUST_USE enum nsr_status nsr_container_read(struct nsr_ctx *ctx,
+                                                const char *path,
+                                                const uint8_t *data,
+                                                size_t size,
+                                                struct nsr_container **c);
+
+/* nsr_kernel_read and nsr_kernel_check on member i. */
+NSR_MUST_USE enum nsr_status
+nsr_container_kernel(struct nsr_ctx *ctx, const struct nsr_container *c,
+                     uint32_t i, struct nsr_kernel **k);
+
+/* The file with member i replaced by replace[i] (nmembers entries; data NULL:
+ * kept). Everything else stays byte for byte: header, order, names, modes,
+ * times, contents. Gzipped again iff it was, without a time. Nothing
+ * replaced: the bytes that were read. */
+NSR_MUST_USE enum nsr_status nsr_container_write(struct nsr_ctx *ctx,
+                                                 const struct nsr_container *c,
+                                                 const struct nsr_bytes *replace,
+                                                 const uint8_t **data,
+                                                 size_t *size);
+
+/* nsr_file_read, nsr_container_read, nsr_container_kernel. An archive must
+ * hold one kernel; else NSR_E_USAGE, the message lists them. */
 NSR_MUST_USE enum nsr_status
 nsr_kernel_load(struct nsr_ctx *ctx, const char *path, struct nsr_kernel **k);
 #endif
