@@ -171,8 +171,8 @@ NSR_MUST_USE enum nsr_status nsr_kernel_write(struct nsr_ctx *ctx,
  * its members. Tools loop over members and need not know which it is.
  */
 struct nsr_member {
-  const char *name; /* in the archive; NULL: the file is the object */
-  const char *path; /* for messages: "FILE" or "FILE(NAME)" */
+  const char *name;    /* in the archive; NULL: the file is the object */
+  const char *path;    /* for messages: "FILE" or "FILE(NAME)" */
   const uint8_t *data; /* as stored; NULL: no regular file */
   uint64_t size;
   bool is_kernel; /* nsr_kernel_read is worth a try */
@@ -187,7 +187,7 @@ struct nsr_container {
   const struct nsr_archive *archive; /* NULL: a plain file, one member */
 };
 
-struct nsr_bytes {
+struct nsr_blob {
   const uint8_t *data;
   size_t size;
 };
@@ -196,16 +196,15 @@ struct nsr_bytes {
  * is no archive gives one member with is_kernel, whatever it holds:
  * nsr_kernel_read then says what is wrong with it. Archives that expand to
  * more than 4 GiB are NSR_E_FORMAT. */
-NSR_MUST_USE enum nsr_status nsr_container_read(struct nsr_ctx *ctx,
-                                                const char *path,
-                                                const uint8_t *data,
-                                                size_t size,
-                                                struct nsr_container **c);
+NSR_MUST_USE enum nsr_status
+nsr_container_read(struct nsr_ctx *ctx, const char *path, const uint8_t *data,
+                   size_t size, struct nsr_container **c);
 
 /* nsr_kernel_read and nsr_kernel_check on member i. */
-NSR_MUST_USE enum nsr_status
-nsr_container_kernel(struct nsr_ctx *ctx, const struct nsr_container *c,
-                     uint32_t i, struct nsr_kernel **k);
+NSR_MUST_USE enum nsr_status nsr_container_kernel(struct nsr_ctx *ctx,
+                                                  const struct nsr_container *c,
+                                                  uint32_t i,
+                                                  struct nsr_kernel **k);
 
 /* The file with member i replaced by replace[i] (nmembers entries; data NULL:
  * kept). Everything else stays byte for byte: header, order, names, modes,
@@ -213,7 +212,7 @@ nsr_container_kernel(struct nsr_ctx *ctx, const struct nsr_container *c,
  * replaced: the bytes that were read. */
 NSR_MUST_USE enum nsr_status nsr_container_write(struct nsr_ctx *ctx,
                                                  const struct nsr_container *c,
-                                                 const struct nsr_bytes *replace,
+                                                 const struct nsr_blob *replace,
                                                  const uint8_t **data,
                                                  size_t *size);
 

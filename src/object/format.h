@@ -98,13 +98,13 @@ bool nsr_elf_magic(const uint8_t *data, size_t size);
 
 /* Archives (neff.c). */
 bool nsr_neff_detect(const uint8_t *data, size_t size);
+/* Fills c, whose path is set, from an archive that was detected. */
 NSR_MUST_USE enum nsr_status nsr_neff_read(struct nsr_ctx *ctx,
-                                           const char *path,
                                            const uint8_t *data, size_t size,
                                            struct nsr_container *c);
 NSR_MUST_USE enum nsr_status nsr_neff_write(struct nsr_ctx *ctx,
                                             const struct nsr_container *c,
-                                            const struct nsr_bytes *replace,
+                                            const struct nsr_blob *replace,
                                             const uint8_t **data, size_t *size);
 
 #endif

@@ -14,10 +14,9 @@
 enum { NOTE_VERSION = 1, ENGINE_MIN = 6, QUEUE_MIN = 7 };
 
 static enum nsr_status unknown_isa(struct nsr_reader *r, const char *name) {
-  return nsr_fail(r->ctx, NSR_E_FORMAT,
-                  (struct nsr_place){.file = r->path, .insn = -1},
-                  "the kernel is for instruction set %s, which is not known",
-                  name);
+  return nsr_fail(
+      r->ctx, NSR_E_FORMAT, (struct nsr_place){.file = r->path, .insn = -1},
+      "the kernel is for instruction set %s, which is not known", name);
 }
 
 static enum nsr_status other_version(struct nsr_reader *r, const char *name,

@@ -28,15 +28,9 @@ static struct nsr_place in_file(const struct nsr_reader *r) {
   return (struct nsr_place){.file = r->path, .insn = -1};
 }
 
-static const char *string_at(struct nsr_in strings, uint32_t at) {
-  if (at >= strings.left || !memchr(strings.p + at, 0, strings.left - at))
-    return NULL;
-  return (const char *)strings.p + at;
-}
-
 static void read_symbol(struct nsr_in *in, struct nsr_in strings,
                         struct symbol *s) {
-  s->name = string_at(strings, nsr_in_u32(in));
+  s->name = nsr_in_name(&strings, nsr_in_u32(in));
   s->info = nsr_in_u8(in);
   s->other = nsr_in_u8(in);
   s->section = nsr_in_u16(in);
@@ -54,7 +48,9 @@ static enum nsr_status check_symbol(struct nsr_reader *r,
                                     uint32_t nsections) {
   if (!s->name)
     return nsr_fail(r->ctx, NSR_E_FORMAT, in_file(r),
-                    "the name of symbol %u lies outside its string table", i);
+                    "the name of symbol %u lies outside its string table or is "
+                    "longer than %d bytes",
+                    i, NSR_MAX_NAME);
   if (s->section >= nsections || !by_section[s->section])
     return nsr_fail(r->ctx, NSR_E_REFUSED, in_file(r),
                     "symbol %u (%s) is in no engine's code: it cannot be kept",

@@ -16,8 +16,9 @@ enum {
 };
 
 const char *const nsr_part_names[NSR_NPARTS] = {/* ORDER PART */
-    ".note.nsr",  ".nsr.tensors", ".nsr.data",
-    ".nsr.files", ".nsr.lines",   ".nsr.relocs"};
+                                                ".note.nsr",  ".nsr.tensors",
+                                                ".nsr.data",  ".nsr.files",
+                                                ".nsr.lines", ".nsr.relocs"};
 
 int nsr_part_by_name(const char *name) {
   for (int i = 0; i < NSR_NPARTS; i++)
@@ -90,8 +91,8 @@ static const char *read_tensor(struct nsr_reader *r, struct nsr_in *in,
     return "it is cut off";
   if (nshape > NSR_MAX_SHAPE)
     return "a tensor has too many dimensions";
-  if (t->space > NSR_PSUM || t->dtype > NSR_U8 || t->role > NSR_SCRATCH ||
-      flags > (HAS_RANGE | HAS_DATA))
+  if (t->space > NSR_PSUM || t->dtype > NSR_U8 ||
+      t->role > NSR_TENSOR_SCRATCH || flags > (HAS_RANGE | HAS_DATA))
     return "a tensor has an unknown space, dtype, role or flag";
   t->nshape = (uint8_t)nshape;
   for (uint32_t i = 0; i < nshape; i++)
@@ -127,8 +128,8 @@ static void put_tensor(const struct nsr_tensor *t, uint64_t at,
   nsr_put_u8(b, t->space);
   nsr_put_u8(b, t->dtype);
   nsr_put_u8(b, t->role);
-  nsr_put_u8(b, (uint8_t)((t->has_range ? HAS_RANGE : 0) |
-                          (t->data ? HAS_DATA : 0)));
+  nsr_put_u8(
+      b, (uint8_t)((t->has_range ? HAS_RANGE : 0) | (t->data ? HAS_DATA : 0)));
   nsr_put_u16(b, t->part);
   nsr_put_u16(b, t->nparts);
   nsr_put_u64(b, t->offset);

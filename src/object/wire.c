@@ -37,6 +37,16 @@ const char *nsr_in_str(struct nsr_in *in) {
   return (const char *)p;
 }
 
+const char *nsr_in_name(const struct nsr_in *strings, uint64_t at) {
+  if (at >= strings->left)
+    return NULL;
+  size_t room = strings->left - at;
+  if (room > NSR_MAX_NAME + 1)
+    room = NSR_MAX_NAME + 1;
+  const uint8_t *p = strings->p + at;
+  return memchr(p, 0, room) ? (const char *)p : NULL;
+}
+
 uint32_t nsr_in_count(struct nsr_in *in, size_t size) {
   uint32_t n = nsr_in_u32(in);
   if (in->bad || n > in->left / size) {

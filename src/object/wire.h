@@ -23,6 +23,11 @@ uint16_t nsr_in_u16(struct nsr_in *in);
 uint32_t nsr_in_u32(struct nsr_in *in);
 uint64_t nsr_in_u64(struct nsr_in *in);
 const char *nsr_in_str(struct nsr_in *in);
+/* The name at byte `at` of a string table (strings may share bytes), NULL: none
+ * there, or longer than NSR_MAX_NAME, which keeps crafted files from costing
+ * more than their size. */
+enum { NSR_MAX_NAME = 4096 };
+const char *nsr_in_name(const struct nsr_in *strings, uint64_t at);
 /* A number of records of at least `size` bytes each: bad and 0 where what is
  * left cannot hold them. */
 uint32_t nsr_in_count(struct nsr_in *in, size_t size);
