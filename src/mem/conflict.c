@@ -2,10 +2,9 @@
  *
  * Needs footprints; makes the sorted list of owner pairs. Accesses with the
  * same footprint form one group, so that a buffer used a thousand times is
- * compared once. Groups are swept by first byte, space by space: a group is
- * compared with those whose hull still reaches it, and as two reads never
- * conflict, a reading group with writing ones only. The work is what sorting
- * takes plus the pairs of hulls that meet plus the pairs of owners found.
+ * compared once. Groups are swept by first byte, space by space (active.h); as
+ * two reads never conflict, a reading group meets writing ones only. The work
+ * is what sorting takes plus the groups that all but meet plus the pairs found.
  */
 #include "mem/conflict.h"
 
@@ -14,21 +13,20 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "mem/active.h"
 
 /* order[first..end-1]: accesses with one footprint, one for each owner. */
 struct group {
-  const struct nsr_footprint *footprint;
+  struct nsr_active_item item; /* first member: found by it */
   size_t first, end;
-};
-
-struct active {
-  NSR_VEC(const struct group *) groups;
 };
 
 struct finder {
   struct nsr_ctx *ctx;
   const struct nsr_access **order;
-  struct active readers, writers; /* writers: all that write */
+  struct nsr_active readers, writers; /* writers: all that write */
+  struct nsr_active_list met;
+  uint64_t queries;
   NSR_VEC(struct nsr_conflict) found;
   size_t compact_at; /* found.n at which duplicates are taken out */
 };
@@ -99,7 +97,8 @@ static enum nsr_status add_pair(struct finder *f, uint32_t a, uint32_t b,
 static enum nsr_status compare_groups(struct finder *f, const struct group *g,
                                       const struct group *h) {
   struct nsr_bytes where;
-  enum nsr_overlap overlap = nsr_overlap(g->footprint, h->footprint, &where);
+  enum nsr_overlap overlap =
+      nsr_overlap(g->item.footprint, h->item.footprint, &where);
   if (overlap == NSR_OVERLAP_NO)
     return NSR_OK;
   for (size_t i = g->first; i < g->end; i++)
@@ -109,31 +108,24 @@ static enum nsr_status compare_groups(struct finder *f, const struct group *g,
   return NSR_OK;
 }
 
-/* Compares g with the active groups; drops those that end before it. */
-static enum nsr_status compare_active(struct finder *f, struct active *active,
+static enum nsr_status compare_active(struct finder *f,
+                                      struct nsr_active *active,
                                       const struct group *g) {
-  size_t n = 0, total = active->groups.n;
-  for (size_t i = 0; i < total; i++) {
-    const struct group *h = active->groups.v[i];
-    if (h->footprint->hi <= g->footprint->lo)
-      continue;
-    active->groups.v[n++] = h;
-    NSR_TRY(compare_groups(f, h, g));
-  }
-  active->groups.n = n;
+  f->met.n = 0;
+  NSR_TRY(nsr_active_find(f->ctx, active, g->item.footprint, ++f->queries,
+                          &f->met));
+  for (size_t i = 0; i < f->met.n; i++)
+    NSR_TRY(compare_groups(f, (const struct group *)f->met.v[i], g));
   return NSR_OK;
 }
 
-static enum nsr_status sweep(struct finder *f, const struct group *g) {
+static enum nsr_status sweep(struct finder *f, struct group *g) {
   NSR_TRY(compare_active(f, &f->writers, g));
-  if (!nsr_footprint_writes(g->footprint)) {
-    NSR_PUSH(f->ctx, NSR_SCRATCH, &f->readers.groups, g);
-    return NSR_OK;
-  }
+  if (!nsr_footprint_writes(g->item.footprint))
+    return nsr_active_add(f->ctx, &f->readers, &g->item);
   NSR_TRY(compare_active(f, &f->readers, g));
   NSR_TRY(compare_groups(f, g, g));
-  NSR_PUSH(f->ctx, NSR_SCRATCH, &f->writers.groups, g);
-  return NSR_OK;
+  return nsr_active_add(f->ctx, &f->writers, &g->item);
 }
 
 /* Sorts the accesses that touch anything; repeated ones go. */
@@ -159,13 +151,16 @@ static enum nsr_status sweep_all(struct finder *f, size_t n) {
   size_t i = 0;
   for (size_t ngroups = 0; i < n; ngroups++) {
     struct group *g = &groups[ngroups];
+    const struct nsr_footprint *fp = &f->order[i]->footprint;
+    g->item.footprint = fp;
     g->first = i;
-    g->footprint = &f->order[i]->footprint;
-    while (i < n && !compare_footprints(g->footprint, &f->order[i]->footprint))
+    while (i < n && !compare_footprints(fp, &f->order[i]->footprint))
       i++;
     g->end = i;
-    if (!ngroups || g->footprint->space != g[-1].footprint->space)
-      f->readers.groups.n = f->writers.groups.n = 0;
+    if (ngroups && fp->space != g[-1].item.footprint->space) {
+      nsr_active_clear(&f->readers);
+      nsr_active_clear(&f->writers);
+    }
     NSR_TRY(sweep(f, g));
   }
   return NSR_OK;

@@ -14,6 +14,15 @@ enum { MOST = 60, OWNERS = 12 };
 static const struct nsr_isa isa = {.sbuf_bytes = 1024, .psum_bytes = 256};
 static const struct nsr_kernel kernel = {.isa = &isa};
 
+/* Tiles of a few pitches, so that they interleave. */
+static void make_tile(struct prng *r, struct nsr_operand *op) {
+  op->space = NSR_DRAM;
+  op->pstep = (int32_t)prng_in(r, 1, 3) * 20;
+  op->nparts = (uint16_t)prng_in(r, 1, 4);
+  op->ndims = 1;
+  op->dims[0] = (struct nsr_dim){1, (int32_t)prng_in(r, 1, 6), false};
+}
+
 static struct nsr_access random_access(struct prng *r) {
   struct nsr_operand op = {.role = (uint8_t)prng_in(r, NSR_R, NSR_MRW),
                            .space = (uint8_t)prng_in(r, 0, 2),
@@ -27,6 +36,8 @@ static struct nsr_access random_access(struct prng *r) {
   for (int i = 0; i < op.ndims; i++)
     op.dims[i] = (struct nsr_dim){(int32_t)prng_in(r, -8, 8),
                                   (int32_t)prng_in(r, 0, 5), false};
+  if (!prng_in(r, 0, 2))
+    make_tile(r, &op);
   struct nsr_access a = {.owner = (uint32_t)prng_in(r, 0, OWNERS - 1)};
   nsr_footprint_of(&kernel, &op, NSR_NONE, NULL, &a.footprint);
   if (!prng_in(r, 0, 40))
@@ -179,6 +190,41 @@ static void test_many(void **state) {
   nsr_ctx_free(ctx);
 }
 
+/* Tiles of a matrix, side by side and in blocks of rows. */
+static void test_tiles(void **state) {
+  (void)state;
+  enum { COLS = 5000, BLOCKS = 4, N = COLS * BLOCKS, TILE = 64 };
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_access *v = calloc(N + 2, sizeof *v);
+  assert_non_null(v);
+  struct nsr_operand op = {
+      .role = NSR_W, .reg = NSR_NO_REG, .pstep = COLS * TILE, .nparts = 128};
+  op.dims[op.ndims++] = (struct nsr_dim){4, TILE / 4, false};
+  for (uint32_t i = 0; i < N; i++) {
+    op.offset = i % COLS * TILE + (int64_t)op.pstep * 128 * (i / COLS);
+    v[i].owner = i;
+    nsr_footprint_of(&kernel, &op, NSR_NONE, NULL, &v[i].footprint);
+  }
+  struct nsr_conflicts got;
+  assert_int_equal(nsr_conflicts_find(ctx, NSR_KEEP, v, N, &got), NSR_OK);
+  assert_int_equal(got.n, N);
+  /* One row of the second block, and a tile that wraps around an edge. */
+  v[N].owner = N;
+  op.offset = (int64_t)op.pstep * 128;
+  op.dims[0].count = COLS * TILE / 4;
+  op.nparts = 1;
+  nsr_footprint_of(&kernel, &op, NSR_NONE, NULL, &v[N].footprint);
+  v[N + 1].owner = N + 1;
+  op.offset = COLS * TILE - 4;
+  op.dims[0].count = 2;
+  op.nparts = 127;
+  nsr_footprint_of(&kernel, &op, NSR_NONE, NULL, &v[N + 1].footprint);
+  assert_int_equal(nsr_conflicts_find(ctx, NSR_KEEP, v, N + 2, &got), NSR_OK);
+  assert_int_equal(got.n, N + COLS + 1 + 2 + 1);
+  free(v);
+  nsr_ctx_free(ctx);
+}
+
 static void test_no_memory(void **state) {
   (void)state;
   struct prng r = prng_seed(__func__, 3);
@@ -200,9 +246,8 @@ static void test_no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_all_pairs),
-      cmocka_unit_test(test_order_of_input),
-      cmocka_unit_test(test_many),
+      cmocka_unit_test(test_all_pairs), cmocka_unit_test(test_order_of_input),
+      cmocka_unit_test(test_many),      cmocka_unit_test(test_tiles),
       cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
