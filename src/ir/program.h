@@ -1,0 +1,41 @@
+/* program.h - a kernel decoded once, in the few bytes per instruction that
+ * control flow and synchronisation need. Operands stay in the raw words.
+ */
+#ifndef NSR_IR_PROGRAM_H
+#define NSR_IR_PROGRAM_H
+
+#include <nsr/kernel.h>
+
+#include "base/arena.h"
+
+/* One instruction. */
+struct nsr_node {
+  uint8_t cls;     /* enum nsr_class */
+  uint8_t ctl;     /* enum nsr_ctl */
+  int8_t channel;  /* datapath and load: its channel; else -1 */
+  bool nop;        /* touches no memory, no hidden state, nothing outside */
+  bool always;     /* NSR_CTL_BR without a condition */
+  bool marked;     /* unknown effects, or external */
+  struct nsr_wait wait;
+  struct nsr_update update;
+  int32_t aux; /* branch: target index; barrier: id */
+};
+
+struct nsr_program {
+  const struct nsr_kernel *k;
+  uint8_t nengines;                            /* with a stream */
+  const struct nsr_stream *stream[NSR_MAX_ENGINES]; /* by engine, or NULL */
+  const struct nsr_node *nodes[NSR_MAX_ENGINES];
+};
+
+/* Needs a kernel that passed nsr_kernel_check; makes its program. Refuses
+ * computed branches: code in front of a target moves, and the target is not
+ * known. */
+NSR_MUST_USE enum nsr_status nsr_program_build(struct nsr_ctx *ctx,
+                                               const struct nsr_kernel *k,
+                                               struct nsr_program *out);
+
+struct nsr_place nsr_program_place(const struct nsr_program *p, int engine,
+                                   uint32_t insn);
+
+#endif

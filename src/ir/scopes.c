@@ -1,0 +1,339 @@
+/* scopes.c - structure from a flow graph. */
+#include "ir/scopes.h"
+
+#include <assert.h>
+
+#include "base/vec.h"
+
+enum { MAX_DEPTH = 128 };
+
+/* At each loop level the flow is acyclic once inner loops are single nodes
+ * and ways back to the header or out of the loop lead to END. A node is a
+ * block, nblocks + loop, or END. */
+struct build {
+  struct nsr_ctx *ctx;
+  const struct nsr_cfg *g;
+  uint32_t end;
+  uint32_t *exit;   /* by loop: the block behind it; NSR_NONE: none yet */
+  bool *many_exits; /* by loop */
+  uint32_t *pdom;   /* by node: immediate postdominator at its level */
+  uint32_t *pdepth;
+  uint32_t *scope_of;
+  NSR_VEC(struct nsr_scope) scopes;
+  NSR_VEC(struct nsr_item) items;
+};
+
+bool nsr_node_relevant(const struct nsr_node *n) {
+  return n->cls != NSR_CONTROL || n->wait.cmp != NSR_CMP_NONE;
+}
+
+static enum nsr_status refuse(struct build *b, uint32_t block,
+                              const char *why) {
+  uint32_t last = b->g->blocks[block].first + b->g->blocks[block].n - 1;
+  return nsr_fail(b->ctx, NSR_E_REFUSED,
+                  nsr_program_place(b->g->program, b->g->engine, last), "%s",
+                  why);
+}
+
+/* The node that stands for block s at a loop level. */
+static uint32_t node_at(const struct build *b, uint32_t s, uint32_t level) {
+  const struct nsr_cfg *g = b->g;
+  if (s == NSR_NONE || !nsr_cfg_in_loop(g, s, level) ||
+      (level != NSR_NONE && s == g->loops[level].header))
+    return b->end;
+  uint32_t l = g->blocks[s].loop;
+  if (l == level)
+    return s;
+  while (g->loops[l].parent != level)
+    l = g->loops[l].parent;
+  return g->nblocks + l;
+}
+
+/* The successors of a node at its level, without doubles; how many. */
+static int successors(const struct build *b, uint32_t node, uint32_t out[2]) {
+  const struct nsr_cfg *g = b->g;
+  if (node >= g->nblocks) {
+    uint32_t l = node - g->nblocks;
+    out[0] = node_at(b, b->exit[l], g->loops[l].parent);
+    return 1;
+  }
+  const struct nsr_block *x = &g->blocks[node];
+  out[0] = node_at(b, x->succ[0], x->loop);
+  if (x->succ[1] == NSR_NONE)
+    return 1;
+  out[1] = node_at(b, x->succ[1], x->loop);
+  return out[0] == out[1] ? 1 : 2;
+}
+
+static void find_exits(struct build *b) {
+  const struct nsr_cfg *g = b->g;
+  for (uint32_t l = 0; l < g->nloops; l++)
+    b->exit[l] = NSR_NONE;
+  for (uint32_t i = 0; i < g->norder; i++)
+    for (int j = 0; j < 2; j++) {
+      uint32_t s = g->blocks[g->order[i]].succ[j];
+      uint32_t l = g->blocks[g->order[i]].loop;
+      for (; s != NSR_NONE && l != NSR_NONE && !nsr_cfg_in_loop(g, s, l);
+           l = g->loops[l].parent) {
+        b->many_exits[l] |= b->exit[l] != NSR_NONE && b->exit[l] != s;
+        b->exit[l] = s;
+      }
+    }
+}
+
+static enum nsr_status check_exits(struct build *b) {
+  for (uint32_t l = 0; l < b->g->nloops; l++) {
+    if (b->exit[l] == NSR_NONE)
+      return refuse(b, b->g->loops[l].header, "a loop without an exit");
+    if (b->many_exits[l])
+      return refuse(b, b->g->loops[l].header,
+                    "a loop that is left to several places");
+  }
+  return NSR_OK;
+}
+
+static uint32_t meet(const struct build *b, uint32_t x, uint32_t y) {
+  while (x != y) {
+    if (b->pdepth[x] >= b->pdepth[y])
+      x = b->pdom[x];
+    else
+      y = b->pdom[y];
+  }
+  return x;
+}
+
+static void postdominate(struct build *b, uint32_t node) {
+  uint32_t s[2];
+  int n = successors(b, node, s);
+  uint32_t d = n == 2 ? meet(b, s[0], s[1]) : s[0];
+  b->pdom[node] = d;
+  b->pdepth[node] = b->pdepth[d] + 1;
+}
+
+/* Inner levels and later nodes come first: reverse postorder backwards, a
+ * header before the node of its own loop. */
+static void find_postdominators(struct build *b) {
+  const struct nsr_cfg *g = b->g;
+  b->pdom[b->end] = b->end;
+  b->pdepth[b->end] = 0;
+  for (uint32_t i = g->norder; i-- > 0;) {
+    uint32_t x = g->order[i], l = g->blocks[x].loop;
+    postdominate(b, x);
+    if (l != NSR_NONE && g->loops[l].header == x)
+      postdominate(b, g->nblocks + l);
+  }
+}
+
+static uint32_t first_insn(const struct build *b, uint32_t node) {
+  const struct nsr_cfg *g = b->g;
+  uint32_t block =
+      node < g->nblocks ? node : g->loops[node - g->nblocks].header;
+  return g->blocks[block].first;
+}
+
+static enum nsr_status new_scope(struct build *b, uint8_t kind,
+                                 uint32_t parent, uint32_t node,
+                                 uint32_t *out) {
+  *out = (uint32_t)b->scopes.n;
+  uint32_t depth =
+      parent == NSR_NONE ? 0 : b->scopes.v[parent].depth + 1;
+  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->scopes,
+           (struct nsr_scope){.kind = kind,
+                              .parent = parent,
+                              .depth = depth,
+                              .entry = first_insn(b, node)});
+  return NSR_OK;
+}
+
+static enum nsr_status walk(struct build *b, uint32_t scope, uint32_t node,
+                            uint32_t stop);
+
+/* A nested scope over node..stop. */
+static enum nsr_status nest(struct build *b, uint8_t kind, uint32_t scope,
+                            uint32_t node, uint32_t stop) {
+  uint32_t inner;
+  NSR_TRY(new_scope(b, kind, scope, node, &inner));
+  if (b->scopes.v[inner].depth > MAX_DEPTH)
+    return refuse(b, b->g->block_of[first_insn(b, node)],
+                  "loops and conditionals nested more than 128 deep");
+  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->items,
+           (struct nsr_item){true, scope, inner, 0});
+  NSR_TRY(walk(b, inner, node, stop));
+  b->scopes.v[inner].last = (uint32_t)b->scopes.n - 1;
+  return NSR_OK;
+}
+
+static enum nsr_status walk_block(struct build *b, uint32_t scope,
+                                  uint32_t block, uint32_t *next) {
+  const struct nsr_block *x = &b->g->blocks[block];
+  if (b->scope_of[block] != NSR_NONE)
+    return refuse(b, block,
+                  "a conditional whose arms share code with another: control "
+                  "flow here is not structured");
+  b->scope_of[block] = scope;
+  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->items,
+           (struct nsr_item){false, scope, x->first, x->n});
+  uint32_t s[2];
+  int n = successors(b, block, s);
+  *next = n == 2 ? b->pdom[block] : s[0];
+  for (int i = 0; n == 2 && i < 2; i++)
+    if (s[i] != *next)
+      NSR_TRY(nest(b, NSR_SCOPE_ARM, scope, s[i], *next));
+  return NSR_OK;
+}
+
+/* Lays the nodes from node up to stop into scope. */
+static enum nsr_status walk(struct build *b, uint32_t scope, uint32_t node,
+                            uint32_t stop) {
+  const struct nsr_cfg *g = b->g;
+  while (node != stop) {
+    assert(node != b->end);
+    uint32_t next;
+    if (node < g->nblocks) {
+      NSR_TRY(walk_block(b, scope, node, &next));
+    } else {
+      uint32_t header = g->loops[node - g->nblocks].header;
+      /* the header as a node of its own level */
+      if (b->scope_of[header] != NSR_NONE)
+        return refuse(b, header, "a loop that two conditionals share");
+      NSR_TRY(nest(b, NSR_SCOPE_LOOP, scope, header, b->end));
+      uint32_t s[2];
+      successors(b, node, s);
+      next = s[0];
+    }
+    node = next;
+  }
+  return NSR_OK;
+}
+
+/* Items in order of their scope; within one, as they were laid. */
+static enum nsr_status sort_items(struct build *b, struct nsr_scopes *out) {
+  struct nsr_item *sorted;
+  NSR_NEW(b->ctx, NSR_SCRATCH, sorted, b->items.n);
+  for (size_t i = 0; i < b->items.n; i++)
+    b->scopes.v[b->items.v[i].scope].nitems++;
+  uint32_t at = 0;
+  for (size_t s = 0; s < b->scopes.n; s++) {
+    b->scopes.v[s].first_item = at;
+    at += b->scopes.v[s].nitems;
+    b->scopes.v[s].nitems = 0;
+  }
+  for (size_t i = 0; i < b->items.n; i++) {
+    struct nsr_scope *s = &b->scopes.v[b->items.v[i].scope];
+    sorted[s->first_item + s->nitems++] = b->items.v[i];
+  }
+  out->items = sorted;
+  return NSR_OK;
+}
+
+/* What lies in the scopes, inner ones counted for outer ones too. */
+static void mark_contents(const struct nsr_scopes *t) {
+  const struct nsr_cfg *g = t->cfg;
+  const struct nsr_node *nodes = g->program->nodes[g->engine];
+  for (uint32_t s = t->nscopes; s-- > 0;) {
+    struct nsr_scope *x = &t->scopes[s];
+    for (uint32_t i = 0; i < x->nitems; i++) {
+      const struct nsr_item *it = &t->items[x->first_item + i];
+      if (it->is_scope) {
+        x->barrier |= t->scopes[it->first].barrier;
+        x->relevant |= t->scopes[it->first].relevant;
+        continue;
+      }
+      for (uint32_t j = it->first; j < it->first + it->n; j++) {
+        x->barrier |= nodes[j].cls == NSR_BARRIER;
+        x->relevant |= nsr_node_relevant(&nodes[j]);
+      }
+    }
+  }
+}
+
+static bool block_has_barrier(const struct nsr_cfg *g, uint32_t block) {
+  const struct nsr_node *nodes = g->program->nodes[g->engine];
+  const struct nsr_block *b = &g->blocks[block];
+  for (uint32_t i = b->first; i < b->first + b->n; i++)
+    if (nodes[i].cls == NSR_BARRIER)
+      return true;
+  return false;
+}
+
+/* Searches scope s from its entry without passing a barrier: a loop is
+ * anchored if its header cannot be reached again, an arm if its end cannot be
+ * reached. seen[b] == s + 1 marks what this search has seen. */
+static bool anchored(const struct nsr_scopes *t, uint32_t s,
+                     const bool *has_barrier, uint32_t *seen,
+                     uint32_t *stack) {
+  const struct nsr_cfg *g = t->cfg;
+  bool loop = t->scopes[s].kind == NSR_SCOPE_LOOP;
+  uint32_t start = g->block_of[t->scopes[s].entry], top = 0;
+  stack[top++] = start;
+  seen[start] = s + 1;
+  while (top > 0) {
+    uint32_t b = stack[--top];
+    if (has_barrier[b])
+      continue;
+    for (int j = 0; j < 2; j++) {
+      uint32_t x = g->blocks[b].succ[j];
+      if (x == NSR_NONE)
+        continue;
+      bool inside = nsr_scope_in(t, t->scope_of[x], s);
+      if (loop ? x == start : !inside)
+        return false;
+      if (inside && seen[x] != s + 1) {
+        seen[x] = s + 1;
+        stack[top++] = x;
+      }
+    }
+  }
+  return true;
+}
+
+static enum nsr_status mark_anchors(struct nsr_ctx *ctx,
+                                    const struct nsr_scopes *t) {
+  uint32_t n = t->cfg->nblocks;
+  bool *has_barrier;
+  uint32_t *seen, *stack;
+  NSR_NEW(ctx, NSR_SCRATCH, has_barrier, n);
+  NSR_NEW(ctx, NSR_SCRATCH, seen, n);
+  NSR_NEW(ctx, NSR_SCRATCH, stack, n);
+  for (uint32_t b = 0; b < n; b++)
+    has_barrier[b] = block_has_barrier(t->cfg, b);
+  t->scopes[0].anchored = true;
+  for (uint32_t s = 1; s < t->nscopes; s++)
+    if (t->scopes[s].barrier)
+      t->scopes[s].anchored = anchored(t, s, has_barrier, seen, stack);
+  return NSR_OK;
+}
+
+static enum nsr_status prepare(struct build *b) {
+  const struct nsr_cfg *g = b->g;
+  uint32_t nodes = g->nblocks + g->nloops + 1;
+  b->end = nodes - 1;
+  NSR_NEW(b->ctx, NSR_SCRATCH, b->exit, g->nloops);
+  NSR_NEW(b->ctx, NSR_SCRATCH, b->many_exits, g->nloops);
+  NSR_NEW(b->ctx, NSR_SCRATCH, b->pdom, nodes);
+  NSR_NEW(b->ctx, NSR_SCRATCH, b->pdepth, nodes);
+  NSR_NEW(b->ctx, NSR_SCRATCH, b->scope_of, g->nblocks);
+  for (uint32_t i = 0; i < g->nblocks; i++)
+    b->scope_of[i] = NSR_NONE;
+  find_exits(b);
+  NSR_TRY(check_exits(b));
+  find_postdominators(b);
+  return NSR_OK;
+}
+
+enum nsr_status nsr_scopes_build(struct nsr_ctx *ctx, const struct nsr_cfg *g,
+                                 struct nsr_scopes *out) {
+  struct build b = {.ctx = ctx, .g = g};
+  NSR_TRY(prepare(&b));
+  uint32_t root, first = node_at(&b, 0, NSR_NONE);
+  NSR_TRY(new_scope(&b, NSR_SCOPE_PROGRAM, NSR_NONE, first, &root));
+  NSR_TRY(walk(&b, root, first, b.end));
+  b.scopes.v[root].last = (uint32_t)b.scopes.n - 1;
+  *out = (struct nsr_scopes){.cfg = g,
+                             .nscopes = (uint32_t)b.scopes.n,
+                             .scopes = b.scopes.v,
+                             .scope_of = b.scope_of};
+  NSR_TRY(sort_items(&b, out));
+  mark_contents(out);
+  return mark_anchors(ctx, out);
+}

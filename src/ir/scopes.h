@@ -1,0 +1,59 @@
+/* scopes.h - the scope tree of one stream.
+ *
+ * A scope is the program, a loop (entered once per iteration of its header)
+ * or an arm of a conditional. Scopes are numbered in preorder: the subtree of
+ * s is s..last. A loop that tests on top or in the middle is a loop over its
+ * header whose rest is an arm inside it (algorithm.md 2.1).
+ */
+#ifndef NSR_IR_SCOPES_H
+#define NSR_IR_SCOPES_H
+
+#include "ir/cfg.h"
+
+enum nsr_scope_kind { NSR_SCOPE_PROGRAM, NSR_SCOPE_LOOP, NSR_SCOPE_ARM };
+
+struct nsr_scope {
+  uint8_t kind;    /* enum nsr_scope_kind */
+  bool barrier;    /* a barrier somewhere in it */
+  bool relevant;   /* anything but plain control somewhere in it */
+  bool anchored;   /* each entry that ends passes a barrier: for a loop each
+                      way back to its header, for an arm each way through */
+  uint32_t parent; /* NSR_NONE: the program */
+  uint32_t last;   /* last scope of its subtree */
+  uint32_t depth;  /* 0: the program */
+  uint32_t entry;  /* instruction in front of which an entry is counted */
+  uint32_t first_item, nitems;
+};
+
+/* What a body holds, in order: straight code or a nested scope. */
+struct nsr_item {
+  bool is_scope;
+  uint32_t scope;    /* the scope it lies in */
+  uint32_t first, n; /* instructions; or first = the nested scope */
+};
+
+struct nsr_scopes {
+  const struct nsr_cfg *cfg;
+  uint32_t nscopes;
+  struct nsr_scope *scopes;
+  const struct nsr_item *items;
+  const uint32_t *scope_of; /* by block, NSR_NONE: unreachable */
+};
+
+/* Whether scope `inner` is `outer` or lies in it. */
+static inline bool nsr_scope_in(const struct nsr_scopes *t, uint32_t inner,
+                                uint32_t outer) {
+  return inner >= outer && inner <= t->scopes[outer].last;
+}
+
+/* Whether an instruction matters to order: datapath, load, barrier, wait. */
+bool nsr_node_relevant(const struct nsr_node *n);
+
+/* Needs a graph without irreducible flow; makes the tree from natural loops
+ * and postdominators per loop level. Refuses what is not structured: loops
+ * with several exit targets, or arms that are entered from elsewhere. */
+NSR_MUST_USE enum nsr_status nsr_scopes_build(struct nsr_ctx *ctx,
+                                              const struct nsr_cfg *g,
+                                              struct nsr_scopes *out);
+
+#endif
