@@ -214,11 +214,11 @@ bool nsr_cfg_in_loop(const struct nsr_cfg *g, uint32_t block, uint32_t loop) {
 static enum nsr_status refuse_irreducible(struct nsr_ctx *ctx,
                                           const struct nsr_cfg *g,
                                           uint32_t block) {
-  return nsr_fail(ctx, NSR_E_REFUSED,
-                  nsr_program_place(g->program, g->engine,
-                                    g->blocks[block].first),
-                  "a loop with several entries: control flow here is not "
-                  "structured");
+  return nsr_fail(
+      ctx, NSR_E_REFUSED,
+      nsr_program_place(g->program, g->engine, g->blocks[block].first),
+      "a loop with several entries: control flow here is not "
+      "structured");
 }
 
 /* Needs dominators. Headers in reverse order of reverse postorder, so inner

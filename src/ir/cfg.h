@@ -26,10 +26,10 @@ struct nsr_cfg {
   const struct nsr_program *program;
   int engine;
   uint32_t nblocks, nloops, norder;
-  struct nsr_block *blocks;   /* in stream order; block 0 is the entry */
+  struct nsr_block *blocks; /* in stream order; block 0 is the entry */
   struct nsr_loop *loops;
-  const uint32_t *order;      /* reachable blocks in reverse postorder */
-  const uint32_t *block_of;   /* by instruction */
+  const uint32_t *order;    /* reachable blocks in reverse postorder */
+  const uint32_t *block_of; /* by instruction */
 };
 
 /* Needs a program; makes the graph. Dominators: Cooper, Harvey, Kennedy, "A

@@ -10,12 +10,12 @@
 
 /* One instruction. */
 struct nsr_node {
-  uint8_t cls;     /* enum nsr_class */
-  uint8_t ctl;     /* enum nsr_ctl */
-  int8_t channel;  /* datapath and load: its channel; else -1 */
-  bool nop;        /* touches no memory, no hidden state, nothing outside */
-  bool always;     /* NSR_CTL_BR without a condition */
-  bool marked;     /* unknown effects, or external */
+  uint8_t cls;    /* enum nsr_class */
+  uint8_t ctl;    /* enum nsr_ctl */
+  int8_t channel; /* datapath and load: its channel; else -1 */
+  bool nop;       /* touches no memory, no hidden state, nothing outside */
+  bool always;    /* NSR_CTL_BR without a condition */
+  bool marked;    /* unknown effects, or external */
   struct nsr_wait wait;
   struct nsr_update update;
   int32_t aux; /* branch: target index; barrier: id */
@@ -23,7 +23,7 @@ struct nsr_node {
 
 struct nsr_program {
   const struct nsr_kernel *k;
-  uint8_t nengines;                            /* with a stream */
+  uint8_t nengines;                                 /* with a stream */
   const struct nsr_stream *stream[NSR_MAX_ENGINES]; /* by engine, or NULL */
   const struct nsr_node *nodes[NSR_MAX_ENGINES];
 };

@@ -131,12 +131,10 @@ static uint32_t first_insn(const struct build *b, uint32_t node) {
   return g->blocks[block].first;
 }
 
-static enum nsr_status new_scope(struct build *b, uint8_t kind,
-                                 uint32_t parent, uint32_t node,
-                                 uint32_t *out) {
+static enum nsr_status new_scope(struct build *b, uint8_t kind, uint32_t parent,
+                                 uint32_t node, uint32_t *out) {
   *out = (uint32_t)b->scopes.n;
-  uint32_t depth =
-      parent == NSR_NONE ? 0 : b->scopes.v[parent].depth + 1;
+  uint32_t depth = parent == NSR_NONE ? 0 : b->scopes.v[parent].depth + 1;
   NSR_PUSH(b->ctx, NSR_SCRATCH, &b->scopes,
            (struct nsr_scope){.kind = kind,
                               .parent = parent,
@@ -260,8 +258,7 @@ static bool block_has_barrier(const struct nsr_cfg *g, uint32_t block) {
  * anchored if its header cannot be reached again, an arm if its end cannot be
  * reached. seen[b] == s + 1 marks what this search has seen. */
 static bool anchored(const struct nsr_scopes *t, uint32_t s,
-                     const bool *has_barrier, uint32_t *seen,
-                     uint32_t *stack) {
+                     const bool *has_barrier, uint32_t *seen, uint32_t *stack) {
   const struct nsr_cfg *g = t->cfg;
   bool loop = t->scopes[s].kind == NSR_SCOPE_LOOP;
   uint32_t start = g->block_of[t->scopes[s].entry], top = 0;

@@ -1,0 +1,170 @@
+/* dep.c - conflicts of the whole kernel, in the order the input gives them.
+ */
+#include "dep/dep.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+#include "dep/known.h"
+#include "mem/conflict.h"
+
+NSR_MUST_USE static enum nsr_status collect_accesses(struct nsr_ctx *ctx,
+                                                     const struct nsr_tree *t,
+                                                     struct nsr_access **out,
+                                                     size_t *n) {
+  const struct nsr_program *p = t->program;
+  NSR_VEC(struct nsr_access) v = {0};
+  for (uint32_t w = 0; w < t->nworks; w++) {
+    const struct nsr_work *x = &t->works[w];
+    const struct nsr_stream *s = p->stream[x->engine];
+    struct nsr_insn insn;
+    if (x->channel < 0)
+      continue;
+    NSR_TRY(nsr_stream_decode(ctx, p->k, s, x->insn, &insn));
+    for (int i = 0; i < insn.noperands; i++) {
+      struct nsr_access a = {.owner = w};
+      nsr_footprint_of(p->k, &insn.operands[i],
+                       nsr_operand_tensor(s, x->insn, i), NULL, &a.footprint);
+      NSR_PUSH(ctx, NSR_SCRATCH, &v, a);
+    }
+  }
+  *out = v.v;
+  *n = v.n;
+  return NSR_OK;
+}
+
+/* A channel that executes in order needs no wait between its own. */
+static bool in_order(const struct nsr_tree *t, uint32_t a, uint32_t b) {
+  int ch = t->works[a].channel;
+  return ch == t->works[b].channel &&
+         nsr_channel_order(t->program->k, ch) == NSR_ORDER_FULL;
+}
+
+static int by_consumer(const void *a, const void *b) {
+  const struct nsr_dep *x = a, *y = b;
+  if (x->c != y->c)
+    return x->c < y->c ? -1 : 1;
+  /* what comes before c in the body is more recent than what comes later */
+  bool fx = x->p < x->c, fy = y->p < y->c;
+  if (fx != fy)
+    return fx ? -1 : 1;
+  return x->p > y->p ? -1 : x->p < y->p;
+}
+
+/* Both directions of each conflict that can occur. */
+NSR_MUST_USE static enum nsr_status
+direct(struct nsr_ctx *ctx, const struct nsr_tree *t,
+       const struct nsr_conflicts *conflicts, struct nsr_deps *out) {
+  NSR_VEC(struct nsr_dep) v = {0};
+  for (size_t i = 0; i < conflicts->n; i++) {
+    const struct nsr_conflict *x = &conflicts->v[i];
+    struct nsr_dep d = {.p = x->a,
+                        .c = x->b,
+                        .overlap = (uint8_t)x->overlap,
+                        .where = x->where};
+    if (in_order(t, x->a, x->b))
+      continue;
+    uint32_t shared =
+        nsr_common_shared(t, t->works[x->a].scope, t->works[x->b].scope);
+    if (x->a != x->b)
+      NSR_PUSH(ctx, NSR_SCRATCH, &v, d);
+    d.p = x->b;
+    d.c = x->a;
+    if (t->scopes[shared].loops)
+      NSR_PUSH(ctx, NSR_SCRATCH, &v, d);
+  }
+  if (v.n)
+    qsort(v.v, v.n, sizeof *v.v, by_consumer);
+  uint32_t *first;
+  NSR_NEW(ctx, NSR_SCRATCH, first, t->nworks + 1);
+  for (size_t i = 0; i < v.n; i++)
+    first[v.v[i].c + 1]++;
+  for (uint32_t w = 0; w < t->nworks; w++)
+    first[w + 1] += first[w];
+  *out = (struct nsr_deps){
+      .tree = t, .n = (uint32_t)v.n, .deps = v.v, .first = first};
+  return NSR_OK;
+}
+
+/* ---- what the input orders */
+
+struct check {
+  struct nsr_ctx *ctx;
+  const uint32_t *target;
+  struct nsr_deps *deps;
+};
+
+static const char *where_text(struct nsr_ctx *ctx, const struct nsr_bytes *b) {
+  const char *space = nsr_space_name((enum nsr_space)b->space);
+  if (b->space == NSR_DRAM)
+    return nsr_printf(ctx, NSR_KEEP, "%s bytes %lld..%lld", space,
+                      (long long)b->lo, (long long)b->hi - 1);
+  return nsr_printf(ctx, NSR_KEEP, "%s partitions %u..%u, bytes %lld..%lld",
+                    space, b->part, b->part + b->nparts - 1, (long long)b->lo,
+                    (long long)b->hi - 1);
+}
+
+static enum nsr_status report_race(const struct check *c,
+                                   const struct nsr_dep *d) {
+  const struct nsr_tree *t = c->deps->tree;
+  struct nsr_place p = nsr_work_place(t, &t->works[d->p]);
+  const char *where = where_text(c->ctx, &d->where);
+  if (!where)
+    return NSR_E_NOMEM;
+  return nsr_fail(c->ctx, NSR_E_RACE, nsr_work_place(t, &t->works[d->c]),
+                  "a race in the input: nothing orders this behind %s[%lld] "
+                  "(%s:%u), which touches the same bytes (%s)%s",
+                  p.engine, (long long)p.insn,
+                  p.source_file ? p.source_file : "?", p.source_line, where,
+                  t->works[d->p].channel == t->works[d->c].channel
+                      ? "; a channel overlaps its own work, so this needs a "
+                        "wait on its own semaphore"
+                      : "");
+}
+
+/* Both directly in one body and in one region of it, p first: each execution
+ * of c is unordered with the p of its own iteration only, and the ones before
+ * that were ordered by a barrier. */
+static bool same_region(const struct nsr_tree *t, const struct nsr_dep *d) {
+  const struct nsr_work *p = &t->works[d->p], *c = &t->works[d->c];
+  return d->p < d->c && p->scope == c->scope && p->region == c->region;
+}
+
+static enum nsr_status check_work(void *user, struct nsr_walk *walk,
+                                  uint32_t w) {
+  struct check *c = user;
+  const struct nsr_tree *t = c->deps->tree;
+  int engine = t->works[w].engine;
+  if (c->target[w] != NSR_NONE)
+    nsr_walk_wait(walk, engine, c->target[w], 0);
+  for (uint32_t i = c->deps->first[w]; i < c->deps->first[w + 1]; i++) {
+    struct nsr_dep *d = &c->deps->deps[i];
+    if (d->unordered || nsr_walk_known(walk, engine, d->p, 0))
+      continue;
+    if (d->overlap == NSR_OVERLAP_MUST)
+      return report_race(c, d);
+    d->unordered = true;
+    d->lag = same_region(t, d);
+    c->deps->unordered++;
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_deps_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                              const uint32_t *target, struct nsr_deps *out) {
+  struct nsr_access *accesses;
+  size_t n;
+  struct nsr_conflicts conflicts;
+  NSR_TRY(collect_accesses(ctx, t, &accesses, &n));
+  NSR_TRY(nsr_conflicts_find(ctx, NSR_SCRATCH, accesses, n, &conflicts));
+  NSR_TRY(direct(ctx, t, &conflicts, out));
+  bool *awaited;
+  NSR_NEW(ctx, NSR_SCRATCH, awaited, t->nworks);
+  for (uint32_t w = 0; w < t->nworks; w++)
+    if (target[w] != NSR_NONE)
+      awaited[target[w]] = true;
+  struct nsr_walk walk;
+  NSR_TRY(nsr_walk_init(ctx, t, awaited, 1, true, &walk));
+  struct check c = {ctx, target, out};
+  return nsr_walk_run(&walk, check_work, &c);
+}

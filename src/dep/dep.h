@@ -1,0 +1,40 @@
+/* dep.h - the orders that the output owes.
+ *
+ * A dependence (p, c, lag): before an execution of c issues, all but the last
+ * lag of the executions of p that come before it in the reference order must
+ * have retired. lag 0 is the most recent instance (algorithm.md 3.2), which
+ * covers conflicts at every distance and level.
+ */
+#ifndef NSR_DEP_DEP_H
+#define NSR_DEP_DEP_H
+
+#include "ir/tree.h"
+#include "mem/footprint.h"
+
+struct nsr_dep {
+  uint32_t p, c;          /* works; p >= c: carried by a loop around both */
+  uint8_t lag;            /* 0..NSR_MAX_LAG */
+  uint8_t overlap;        /* enum nsr_overlap */
+  bool unordered;         /* a may pair that the input leaves unordered */
+  struct nsr_bytes where; /* bytes in common */
+};
+
+struct nsr_deps {
+  const struct nsr_tree *tree;
+  uint32_t n;
+  struct nsr_dep *deps;  /* by c; for one c the most recent p first */
+  const uint32_t *first; /* by work: its deps are first[c]..first[c+1]-1 */
+  uint32_t unordered;    /* may pairs of that kind */
+};
+
+/* Needs a linearized tree and the explicit waits of the input (target by
+ * work, NSR_NONE: none). Finds all conflicting pairs and checks that the
+ * input orders them: a must conflict it leaves open is a race (NSR_E_RACE);
+ * a may conflict it leaves open is taken as disjoint within its region
+ * (algorithm.md 2.6). */
+NSR_MUST_USE enum nsr_status nsr_deps_find(struct nsr_ctx *ctx,
+                                           const struct nsr_tree *tree,
+                                           const uint32_t *target,
+                                           struct nsr_deps *out);
+
+#endif

@@ -1,0 +1,321 @@
+/* explicit.c - counts semaphores since the last barrier, along the tree.
+ *
+ * Two facts per semaphore meet at a wait: what the code before it in this
+ * region has added (the state of a walk), and who adds to it later in the
+ * same region (sets of "followers", found backwards). A scope holds a barrier
+ * on each way through it, so a count that is not 0 does not survive one.
+ */
+#include "dep/explicit.h"
+
+#include <string.h>
+
+#include "base/vec.h"
+
+/* Who updates a semaphore: a channel, or one of these. */
+enum { NOBODY = -1, SEVERAL = -2 };
+
+/* One update since the last barrier. */
+struct step {
+  int32_t total; /* the semaphore's value once it has fired */
+  uint32_t work;
+};
+
+/* A semaphore since the last barrier. */
+struct count {
+  bool known;
+  int8_t channel; /* of its steps, NOBODY: none yet */
+  NSR_VEC(struct step) steps;
+};
+
+struct map {
+  struct nsr_ctx *ctx;
+  const struct nsr_tree *t;
+  uint32_t nsems;
+  struct count *counts;
+  int8_t *head;  /* by scope and semaphore: updates before a barrier, from
+                    the scope's entry */
+  int8_t *tail;  /* the same after the last barrier, to its end */
+  int8_t *after; /* by part: updates before a barrier, behind the part */
+  uint32_t *target;
+};
+
+static void join(int8_t *set, const int8_t *more, uint32_t n) {
+  for (uint32_t s = 0; s < n; s++)
+    if (more[s] != NOBODY && more[s] != set[s])
+      set[s] = set[s] == NOBODY ? more[s] : SEVERAL;
+}
+
+static void clear(int8_t *set, uint32_t n) { memset(set, NOBODY, n); }
+
+static bool positive(const struct nsr_update *u) {
+  return u->op == NSR_UPD_INC || (u->op == NSR_UPD_ADD && u->value > 0);
+}
+
+static void join_segment(const struct map *m, int8_t *set,
+                         const struct nsr_part *part) {
+  for (uint32_t w = part->first; w < part->first + part->n; w++) {
+    const struct nsr_node *n = nsr_work_node(m->t, &m->t->works[w]);
+    if (n->update.op == NSR_UPD_NONE)
+      continue;
+    int8_t *s = &set[n->update.sem];
+    int8_t by = positive(&n->update) ? n->channel : SEVERAL;
+    if (*s != by)
+      *s = *s == NOBODY ? by : SEVERAL;
+  }
+}
+
+/* Parts of a scope, last first. */
+static enum nsr_status parts_of(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                                uint32_t scope, uint32_t **out, uint32_t *n) {
+  NSR_VEC(uint32_t) v = {0};
+  for (uint32_t p = t->scopes[scope].first_part; p != NSR_NONE;
+       p = t->parts[p].next)
+    NSR_PUSH(ctx, NSR_SCRATCH, &v, p);
+  for (size_t i = 0; i < v.n / 2; i++) {
+    uint32_t x = v.v[i];
+    v.v[i] = v.v[v.n - 1 - i];
+    v.v[v.n - 1 - i] = x;
+  }
+  *out = v.v;
+  *n = (uint32_t)v.n;
+  return NSR_OK;
+}
+
+/* Walks a body backwards from what follows it (in set), noting at each part
+ * what follows that; set is then what comes before a barrier from its start.
+ */
+static enum nsr_status follow(struct map *m, uint32_t scope, int8_t *set,
+                              int8_t *after) {
+  uint32_t *parts, n;
+  NSR_TRY(parts_of(m->ctx, m->t, scope, &parts, &n));
+  for (uint32_t i = 0; i < n; i++) {
+    const struct nsr_part *part = &m->t->parts[parts[i]];
+    if (after)
+      memcpy(after + (size_t)parts[i] * m->nsems, set, m->nsems);
+    if (part->kind == NSR_PART_BARRIER)
+      clear(set, m->nsems);
+    else if (part->kind == NSR_PART_SEGMENT)
+      join_segment(m, set, part);
+    else
+      join(set, m->head + (size_t)part->first * m->nsems, m->nsems);
+  }
+  return NSR_OK;
+}
+
+static void find_tail(struct map *m, uint32_t scope, int8_t *set) {
+  clear(set, m->nsems);
+  for (uint32_t p = m->t->scopes[scope].first_part; p != NSR_NONE;
+       p = m->t->parts[p].next) {
+    const struct nsr_part *part = &m->t->parts[p];
+    if (part->kind == NSR_PART_BARRIER)
+      clear(set, m->nsems);
+    else if (part->kind == NSR_PART_SEGMENT)
+      join_segment(m, set, part);
+    else
+      join(set, m->tail + (size_t)part->first * m->nsems, m->nsems);
+  }
+}
+
+/* head and tail from inner scopes to outer ones, after from outer to inner. */
+static enum nsr_status find_followers(struct map *m) {
+  const struct nsr_tree *t = m->t;
+  size_t n = m->nsems;
+  int8_t *set;
+  NSR_NEW(m->ctx, NSR_SCRATCH, set, n);
+  NSR_NEW(m->ctx, NSR_SCRATCH, m->head, t->nscopes * n);
+  NSR_NEW(m->ctx, NSR_SCRATCH, m->tail, t->nscopes * n);
+  NSR_NEW(m->ctx, NSR_SCRATCH, m->after, t->nparts * n);
+  for (uint32_t s = t->nscopes; s-- > 0;) {
+    clear(m->head + s * n, m->nsems);
+    NSR_TRY(follow(m, s, m->head + s * n, NULL));
+    find_tail(m, s, m->tail + s * n);
+  }
+  uint32_t *part_of; /* by scope: its part in the body around it */
+  NSR_NEW(m->ctx, NSR_SCRATCH, part_of, t->nscopes);
+  for (uint32_t p = 0; p < t->nparts; p++)
+    if (t->parts[p].kind == NSR_PART_SCOPE)
+      part_of[t->parts[p].first] = p;
+  for (uint32_t s = 0; s < t->nscopes; s++) {
+    clear(set, m->nsems);
+    if (s > 0)
+      join(set, m->after + part_of[s] * n, m->nsems);
+    if (t->scopes[s].kind == NSR_SCOPE_LOOP)
+      join(set, m->head + s * n, m->nsems);
+    NSR_TRY(follow(m, s, set, m->after));
+  }
+  return NSR_OK;
+}
+
+/* ---- counting */
+
+static int32_t total(const struct count *c) {
+  return c->steps.n ? c->steps.v[c->steps.n - 1].total : 0;
+}
+
+static void restart(struct map *m) {
+  for (uint32_t s = 0; s < m->nsems; s++) {
+    m->counts[s].known = true;
+    m->counts[s].channel = NOBODY;
+    m->counts[s].steps.n = 0;
+  }
+}
+
+/* A count that may differ between the ways to here. */
+static void forget(struct count *c) {
+  c->known = false;
+  c->channel = SEVERAL;
+  c->steps.n = 0;
+}
+
+static enum nsr_status add_update(struct map *m, uint32_t w) {
+  const struct nsr_node *n = nsr_work_node(m->t, &m->t->works[w]);
+  if (n->update.op == NSR_UPD_NONE)
+    return NSR_OK;
+  struct count *c = &m->counts[n->update.sem];
+  if (!positive(&n->update) ||
+      (c->channel != NOBODY && c->channel != n->channel) ||
+      total(c) > INT32_MAX - n->update.value)
+    forget(c);
+  if (!c->known)
+    return NSR_OK;
+  c->channel = n->channel;
+  NSR_PUSH(m->ctx, NSR_SCRATCH, &c->steps,
+           (struct step){total(c) + n->update.value, w});
+  return NSR_OK;
+}
+
+static enum nsr_status refuse_wait(struct map *m, uint32_t w, const char *why) {
+  return nsr_fail(m->ctx, NSR_E_REFUSED, nsr_work_place(m->t, &m->t->works[w]),
+                  "the wait on semaphore %u cannot be read: %s",
+                  nsr_work_node(m->t, &m->t->works[w])->wait.sem, why);
+}
+
+static enum nsr_status unsatisfied(struct map *m, uint32_t w, int64_t v,
+                                   int8_t later) {
+  const struct nsr_node *n = nsr_work_node(m->t, &m->t->works[w]);
+  if (later != NOBODY)
+    return refuse_wait(m, w,
+                       "the update that satisfies it lies behind the "
+                       "next loop or conditional, or in another "
+                       "iteration");
+  return nsr_fail(m->ctx, NSR_E_HANG, nsr_work_place(m->t, &m->t->works[w]),
+                  "this wait can never hold, the input hangs here: semaphore "
+                  "%u reaches %d since the last barrier, %lld is waited for",
+                  n->wait.sem, (int)total(&m->counts[n->wait.sem]),
+                  (long long)v);
+}
+
+/* Finds the step that takes the count to v: steps are in ascending order. */
+static enum nsr_status map_wait(struct map *m, uint32_t w, uint32_t part) {
+  const struct nsr_wait *x = &nsr_work_node(m->t, &m->t->works[w])->wait;
+  m->target[w] = NSR_NONE;
+  if (x->cmp == NSR_CMP_NONE)
+    return NSR_OK;
+  if (x->value.is_reg)
+    return refuse_wait(m, w, "its threshold is a register");
+  if (x->cmp != NSR_CMP_GE && x->cmp != NSR_CMP_GT)
+    return refuse_wait(m, w, "its comparison is not >= or >");
+  int64_t v = (int64_t)x->value.v + (x->cmp == NSR_CMP_GT);
+  struct count *c = &m->counts[x->sem];
+  int8_t later = m->after[(size_t)part * m->nsems + x->sem];
+  if (v <= 0 && c->known && later != SEVERAL)
+    return NSR_OK;
+  if (!c->known)
+    return refuse_wait(m, w,
+                       "the count since the last barrier differs "
+                       "between the ways to here, or several channels "
+                       "update it");
+  if (v > total(c))
+    return unsatisfied(m, w, v, later);
+  if (later != NOBODY && later != c->channel)
+    return refuse_wait(m, w, "several channels update it in this region");
+  size_t lo = 0, hi = c->steps.n - 1;
+  while (lo < hi) {
+    size_t mid = lo + (hi - lo) / 2;
+    if (c->steps.v[mid].total >= v)
+      hi = mid;
+    else
+      lo = mid + 1;
+  }
+  m->target[w] = c->steps.v[lo].work;
+  return NSR_OK;
+}
+
+static enum nsr_status map_segment(struct map *m, uint32_t p) {
+  const struct nsr_part *part = &m->t->parts[p];
+  for (uint32_t w = part->first; w < part->first + part->n; w++)
+    NSR_TRY(add_update(m, w));
+  for (uint32_t w = part->first; w < part->first + part->n; w++)
+    NSR_TRY(map_wait(m, w, p));
+  return NSR_OK;
+}
+
+static enum nsr_status map_body(struct map *m, uint32_t scope);
+
+/* A scope: what was counted before it is 0, or unknown, inside a loop (later
+ * iterations start at a barrier) and behind it (the way around). */
+static enum nsr_status map_scope(struct map *m, uint32_t scope) {
+  bool *before;
+  NSR_NEW(m->ctx, NSR_SCRATCH, before, m->nsems);
+  const int8_t *tail = m->tail + (size_t)scope * m->nsems;
+  bool loop = m->t->scopes[scope].kind == NSR_SCOPE_LOOP;
+  for (uint32_t s = 0; s < m->nsems; s++) {
+    before[s] = !m->counts[s].known || m->counts[s].steps.n > 0;
+    if (loop && (before[s] || tail[s] != NOBODY))
+      forget(&m->counts[s]);
+  }
+  NSR_TRY(map_body(m, scope));
+  restart(m);
+  for (uint32_t s = 0; s < m->nsems; s++)
+    if (before[s] || tail[s] != NOBODY)
+      forget(&m->counts[s]);
+  return NSR_OK;
+}
+
+static enum nsr_status map_body(struct map *m, uint32_t scope) {
+  for (uint32_t p = m->t->scopes[scope].first_part; p != NSR_NONE;
+       p = m->t->parts[p].next) {
+    const struct nsr_part *part = &m->t->parts[p];
+    if (part->kind == NSR_PART_BARRIER)
+      restart(m);
+    else if (part->kind == NSR_PART_SEGMENT)
+      NSR_TRY(map_segment(m, p));
+    else
+      NSR_TRY(map_scope(m, part->first));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status refuse_foreign(struct nsr_ctx *ctx,
+                                      const struct nsr_tree *t) {
+  const struct nsr_kernel *k = t->program->k;
+  for (uint32_t w = 0; w < t->nworks; w++) {
+    const struct nsr_node *n = nsr_work_node(t, &t->works[w]);
+    if (n->marked)
+      return nsr_fail(ctx, NSR_E_REFUSED, nsr_work_place(t, &t->works[w]),
+                      "an instruction with effects that cannot be known is "
+                      "not read yet; its barriers would have to stay");
+    if ((n->wait.cmp && !nsr_owned(k, n->wait.sem)) ||
+        (n->update.op && !nsr_owned(k, n->update.sem)))
+      return nsr_fail(ctx, NSR_E_REFUSED, nsr_work_place(t, &t->works[w]),
+                      "semaphore %u belongs to others (the kernel owns "
+                      "%u..%u): order with the outside is not read yet",
+                      n->wait.cmp && !nsr_owned(k, n->wait.sem) ? n->wait.sem
+                                                                : n->update.sem,
+                      k->owned_first, k->owned_last);
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_explicit_map(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                                 uint32_t **target) {
+  struct map m = {.ctx = ctx, .t = t, .nsems = t->program->k->isa->semaphores};
+  NSR_TRY(refuse_foreign(ctx, t));
+  NSR_NEW(ctx, NSR_SCRATCH, m.counts, m.nsems);
+  NSR_NEW(ctx, NSR_SCRATCH, m.target, t->nworks);
+  NSR_TRY(find_followers(&m));
+  restart(&m);
+  NSR_TRY(map_body(&m, 0));
+  *target = m.target;
+  return NSR_OK;
+}
