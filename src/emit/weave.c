@@ -1,0 +1,421 @@
+/* weave.c - a plan into streams.
+ *
+ * In front of instruction i stand, in this order: the prologue (i = 0), what
+ * scopes do on entry (outer ones first), waits. Positions are counted first,
+ * then written, since branches need them.
+ */
+#include "emit/weave.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+/* One mirror advanced at a scope's entry. */
+struct entry {
+  uint32_t insn, depth, mirror;
+};
+
+/* One engine's stream while it is woven. */
+struct weave {
+  struct nsr_ctx *ctx;
+  const struct nsr_plan *plan;
+  const struct nsr_kernel *k;
+  int engine;
+  const struct nsr_stream *in;
+  const uint32_t *work_of;    /* by instruction: its work, NSR_NONE: none */
+  const bool *removed;        /* by instruction */
+  const uint32_t *first_wait; /* by work, into plan->waits */
+  uint32_t *wait_at;
+  NSR_VEC(struct entry) entries; /* by insn, then depth */
+  uint32_t first_mirror, nmirrors;
+  uint32_t *start; /* by instruction 0..n: where its sequence starts */
+  uint32_t *loop;  /* where a new iteration of its loop starts */
+  uint32_t *own;   /* where it stands itself */
+  uint8_t *code;
+  uint32_t at; /* next instruction to be written */
+};
+
+static struct nsr_place place(const struct weave *w, uint32_t i) {
+  return nsr_insn_place(w->k, w->in, i);
+}
+
+/* ---- what goes, what comes */
+
+/* Only its owned wait and update gave the instruction a meaning. */
+static bool only_syncs(const struct nsr_node *n) {
+  bool syncs = n->wait.cmp != NSR_CMP_NONE || n->update.op != NSR_UPD_NONE;
+  return syncs && (n->nop || n->ctl == NSR_CTL_WAIT);
+}
+
+static enum nsr_status mark_removed(struct weave *w, uint32_t keep) {
+  const struct nsr_tree *t = w->plan->tree;
+  const struct nsr_node *nodes = t->program->nodes[w->engine];
+  bool *removed;
+  NSR_NEW(w->ctx, NSR_SCRATCH, removed, w->in->n);
+  for (uint32_t i = 0; i < w->in->n; i++)
+    removed[i] = w->work_of[i] != NSR_NONE && only_syncs(&nodes[i]) &&
+                 w->plan->update[w->work_of[i]] < 0;
+  for (uint32_t p = 0; p < t->nparts; p++)
+    if (t->parts[p].kind == NSR_PART_BARRIER && p != keep)
+      removed[t->parts[p].insn[w->engine]] = true;
+  w->removed = removed;
+  return NSR_OK;
+}
+
+static int by_entry(const void *a, const void *b) {
+  const struct entry *x = a, *y = b;
+  if (x->insn != y->insn)
+    return x->insn < y->insn ? -1 : 1;
+  if (x->depth != y->depth)
+    return x->depth < y->depth ? -1 : 1;
+  return x->mirror < y->mirror ? -1 : x->mirror > y->mirror;
+}
+
+static enum nsr_status find_entries(struct weave *w) {
+  const struct nsr_tree *t = w->plan->tree;
+  const struct nsr_scopes *own = &t->local[w->engine];
+  for (uint32_t m = 0; m < w->plan->nmirrors; m++) {
+    const struct nsr_mirror *x = &w->plan->mirrors[m];
+    if (x->engine != w->engine)
+      continue;
+    if (w->nmirrors++ == 0)
+      w->first_mirror = m;
+    const struct nsr_scope *s =
+        &own->scopes[t->scopes[x->scope].local[w->engine]];
+    NSR_PUSH(w->ctx, NSR_SCRATCH, &w->entries,
+             (struct entry){s->entry, s->depth, m});
+  }
+  if (w->entries.n)
+    qsort(w->entries.v, w->entries.n, sizeof *w->entries.v, by_entry);
+  return NSR_OK;
+}
+
+/* ---- positions */
+
+static uint32_t wait_ops(const struct nsr_plan_wait *x) {
+  return (x->scale != 1) + (x->less != 0 && x->is_reg);
+}
+
+/* Whether the last wait of a work can ride on the work itself. */
+static bool rides(const struct weave *w, uint32_t i) { return !w->removed[i]; }
+
+static uint32_t count_waits(const struct weave *w, uint32_t i) {
+  uint32_t work = w->work_of[i], n = 0;
+  if (work == NSR_NONE)
+    return 0;
+  uint32_t first = w->first_wait[work], end = w->first_wait[work + 1];
+  for (uint32_t x = first; x < end; x++)
+    n += 1 + wait_ops(&w->plan->waits[x]);
+  return n - (end > first && rides(w, i));
+}
+
+/* Depth of the loop that instruction i heads, or NSR_NONE. */
+static enum nsr_status loop_depths(const struct weave *w, uint32_t **out) {
+  const struct nsr_scopes *own = &w->plan->tree->local[w->engine];
+  NSR_NEW(w->ctx, NSR_SCRATCH, *out, w->in->n + 1);
+  for (uint32_t i = 0; i <= w->in->n; i++)
+    (*out)[i] = NSR_NONE;
+  for (uint32_t s = 0; s < own->nscopes; s++)
+    if (own->scopes[s].kind == NSR_SCOPE_LOOP)
+      (*out)[own->scopes[s].entry] = own->scopes[s].depth;
+  return NSR_OK;
+}
+
+static enum nsr_status find_positions(struct weave *w) {
+  uint32_t n = w->in->n, at = 0, e = 0, *depth;
+  NSR_NEW(w->ctx, NSR_SCRATCH, w->start, n + 1);
+  NSR_NEW(w->ctx, NSR_SCRATCH, w->loop, n + 1);
+  NSR_NEW(w->ctx, NSR_SCRATCH, w->own, n + 1);
+  NSR_TRY(loop_depths(w, &depth));
+  for (uint32_t i = 0; i < n; i++) {
+    w->start[i] = at;
+    if (i == 0)
+      at += w->nmirrors;
+    w->loop[i] = depth[i] == NSR_NONE ? w->start[i] : at;
+    for (; e < w->entries.n && w->entries.v[e].insn == i; e++, at++)
+      if (depth[i] != NSR_NONE && w->entries.v[e].depth < depth[i])
+        w->loop[i] = at + 1;
+    at += count_waits(w, i);
+    w->own[i] = at;
+    at += !w->removed[i];
+    if (at > NSR_MAX_STREAM)
+      return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
+                      "the output would pass %d instructions", NSR_MAX_STREAM);
+  }
+  w->start[n] = w->loop[n] = w->own[n] = at;
+  return NSR_OK;
+}
+
+/* Where a branch from instruction i to instruction `to` lands. */
+static uint32_t landing(const struct weave *w, uint32_t i, uint32_t to) {
+  const struct nsr_scopes *own = &w->plan->tree->local[w->engine];
+  const struct nsr_cfg *g = own->cfg;
+  if (to >= w->in->n || i >= w->in->n)
+    return w->start[to];
+  uint32_t s = own->scope_of[g->block_of[i]];
+  for (; s != NSR_NONE; s = own->scopes[s].parent)
+    if (own->scopes[s].kind == NSR_SCOPE_LOOP && own->scopes[s].entry == to)
+      return w->loop[to];
+  return w->start[to];
+}
+
+/* ---- writing */
+
+static uint8_t *next_word(struct weave *w) {
+  return w->code + (size_t)w->at++ * w->k->isa->word;
+}
+
+static enum nsr_status put_insn(struct weave *w, uint32_t i,
+                                const struct nsr_insn *x) {
+  char why[160];
+  if (nsr_encode(w->k->isa, x, next_word(w), why, sizeof why))
+    return NSR_OK;
+  return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
+                  "an inserted %s does not encode: %s", x->desc->mnemonic, why);
+}
+
+/* dst = a op b, in front of instruction i. */
+static enum nsr_status put_op(struct weave *w, uint32_t i, enum nsr_ctl ctl,
+                              int16_t dst, struct nsr_val a, struct nsr_val b) {
+  const struct nsr_insn_desc *d = nsr_isa_control(w->k->isa, ctl);
+  struct nsr_insn x;
+  if (!d)
+    return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
+                    "the instruction set %s has no register operation that "
+                    "counting needs",
+                    w->k->isa->name);
+  nsr_insn_init(d, &x);
+  x.dst = dst;
+  x.a = a;
+  x.b = b;
+  return put_insn(w, i, &x);
+}
+
+static struct nsr_val reg(int16_t r) { return (struct nsr_val){true, r}; }
+static struct nsr_val imm(int32_t v) { return (struct nsr_val){false, v}; }
+
+static enum nsr_status put_prologue(struct weave *w) {
+  for (uint32_t m = 0; m < w->nmirrors; m++) {
+    const struct nsr_mirror *x = &w->plan->mirrors[w->first_mirror + m];
+    NSR_TRY(put_op(w, 0, NSR_CTL_MOV, x->reg, imm(x->start), imm(0)));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status put_entry(struct weave *w, const struct entry *e) {
+  const struct nsr_mirror *m = &w->plan->mirrors[e->mirror];
+  return put_op(w, e->insn, NSR_CTL_ADD, m->reg, reg(m->reg), imm(m->step));
+}
+
+/* The operations that compute a threshold; *value is what to wait for. */
+static enum nsr_status put_threshold(struct weave *w, uint32_t i,
+                                     const struct nsr_plan_wait *x,
+                                     struct nsr_val *value) {
+  if (!x->is_reg) {
+    *value = imm(x->value);
+    return NSR_OK;
+  }
+  int16_t temp = w->plan->temp[w->engine];
+  *value = reg(w->plan->mirrors[x->mirror].reg);
+  if (x->scale != 1) {
+    NSR_TRY(put_op(w, i, NSR_CTL_MUL, temp, *value, imm(x->scale)));
+    *value = reg(temp);
+  }
+  if (x->less != 0) {
+    NSR_TRY(put_op(w, i, NSR_CTL_SUB, temp, *value, imm(x->less)));
+    *value = reg(temp);
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status put_wait(struct weave *w, uint32_t i,
+                                const struct nsr_wait *wait) {
+  const struct nsr_insn_desc *d = nsr_isa_control(w->k->isa, NSR_CTL_WAIT);
+  struct nsr_insn x;
+  if (!d)
+    return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
+                    "the instruction set %s has no wait", w->k->isa->name);
+  nsr_insn_init(d, &x);
+  x.wait = *wait;
+  return put_insn(w, i, &x);
+}
+
+/* The waits of instruction i; the last one is left in *ride if it can ride
+ * on the instruction. */
+static enum nsr_status put_waits(struct weave *w, uint32_t i,
+                                 struct nsr_wait *ride) {
+  uint32_t work = w->work_of[i];
+  for (uint32_t x = w->first_wait[work]; x < w->first_wait[work + 1]; x++) {
+    const struct nsr_plan_wait *pw = &w->plan->waits[x];
+    struct nsr_wait wait = {.cmp = NSR_CMP_GE, .sem = pw->sem};
+    NSR_TRY(put_threshold(w, i, pw, &wait.value));
+    w->wait_at[x] = w->at;
+    if (x + 1 == w->first_wait[work + 1] && rides(w, i))
+      *ride = wait;
+    else
+      NSR_TRY(put_wait(w, i, &wait));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status set_branch(struct weave *w, uint32_t i, uint8_t *word) {
+  const struct nsr_node *n = &w->plan->tree->program->nodes[w->engine][i];
+  int64_t d = (int64_t)landing(w, i, (uint32_t)n->aux) - w->own[i];
+  if (d >= w->k->isa->min_displacement && d <= w->k->isa->max_displacement &&
+      nsr_word_set_displacement(w->k->isa, word, (int32_t)d))
+    return NSR_OK;
+  return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
+                  "with the inserted instructions the target of this branch "
+                  "lies %lld instructions away; %d..%d can be encoded",
+                  (long long)d, (int)w->k->isa->min_displacement,
+                  (int)w->k->isa->max_displacement);
+}
+
+/* The instruction itself, its synchronisation replaced by the plan's. */
+static enum nsr_status put_own(struct weave *w, uint32_t i,
+                               const struct nsr_wait *ride) {
+  const struct nsr_node *n = &w->plan->tree->program->nodes[w->engine][i];
+  uint8_t *word = next_word(w);
+  memcpy(word, nsr_stream_word(w->k, w->in, i), w->k->isa->word);
+  if (n->ctl == NSR_CTL_BR)
+    return set_branch(w, i, word);
+  if (w->work_of[i] == NSR_NONE)
+    return NSR_OK;
+  bool fits = nsr_word_set_wait(w->k->isa, word, ride);
+  if (n->channel >= 0) {
+    int32_t sem = w->plan->update[w->work_of[i]];
+    struct nsr_update u = {0};
+    if (sem >= 0)
+      u = (struct nsr_update){NSR_UPD_INC, (uint16_t)sem, 1};
+    fits = fits && nsr_word_set_update(w->k->isa, word, &u);
+  }
+  return fits ? NSR_OK
+              : nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
+                         "a wait or update of the output does not encode");
+}
+
+static enum nsr_status put_all(struct weave *w) {
+  uint32_t e = 0;
+  for (uint32_t i = 0; i < w->in->n; i++) {
+    struct nsr_wait ride = {0};
+    if (i == 0)
+      NSR_TRY(put_prologue(w));
+    for (; e < w->entries.n && w->entries.v[e].insn == i; e++)
+      NSR_TRY(put_entry(w, &w->entries.v[e]));
+    if (w->work_of[i] != NSR_NONE)
+      NSR_TRY(put_waits(w, i, &ride));
+    if (!w->removed[i])
+      NSR_TRY(put_own(w, i, &ride));
+  }
+  return NSR_OK;
+}
+
+/* ---- what follows the instructions */
+
+static enum nsr_status move_labels(struct weave *w, struct nsr_stream *out) {
+  struct nsr_label *labels;
+  NSR_NEW(w->ctx, NSR_KEEP, labels, w->in->nlabels);
+  for (uint32_t l = 0; l < w->in->nlabels; l++)
+    labels[l] = (struct nsr_label){w->in->labels[l].name,
+                                   w->loop[w->in->labels[l].insn]};
+  out->labels = labels;
+  out->nlabels = w->in->nlabels;
+  return NSR_OK;
+}
+
+static enum nsr_status move_relocs(struct weave *w, struct nsr_stream *out) {
+  struct nsr_reloc *relocs;
+  NSR_NEW(w->ctx, NSR_KEEP, relocs, w->in->nrelocs);
+  for (uint32_t r = 0; r < w->in->nrelocs; r++) {
+    struct nsr_reloc x = w->in->relocs[r];
+    if (w->removed[x.insn])
+      continue;
+    if (x.kind == NSR_RELOC_BRANCH)
+      x.target = landing(w, x.insn, x.target);
+    x.insn = w->own[x.insn];
+    relocs[out->nrelocs++] = x;
+  }
+  out->relocs = relocs;
+  return NSR_OK;
+}
+
+static enum nsr_status move_lines(struct weave *w, struct nsr_stream *out) {
+  struct nsr_line *lines;
+  if (!w->in->lines)
+    return NSR_OK;
+  NSR_NEW(w->ctx, NSR_KEEP, lines, out->n);
+  for (uint32_t i = 0; i < w->in->n; i++)
+    for (uint32_t j = w->start[i]; j < w->start[i + 1]; j++)
+      lines[j] = w->in->lines[i];
+  out->lines = lines;
+  return NSR_OK;
+}
+
+static enum nsr_status weave_stream(struct weave *w, uint32_t keep,
+                                    struct nsr_stream *out) {
+  NSR_TRY(mark_removed(w, keep));
+  NSR_TRY(find_entries(w));
+  NSR_TRY(find_positions(w));
+  *out = (struct nsr_stream){.engine = (uint8_t)w->engine,
+                             .n = w->start[w->in->n]};
+  NSR_NEW(w->ctx, NSR_KEEP, w->code, (size_t)out->n * w->k->isa->word);
+  NSR_TRY(put_all(w));
+  out->code = w->code;
+  NSR_TRY(move_labels(w, out));
+  NSR_TRY(move_relocs(w, out));
+  return move_lines(w, out);
+}
+
+/* By instruction of one engine: its work. */
+static enum nsr_status find_works(struct weave *w) {
+  const struct nsr_tree *t = w->plan->tree;
+  uint32_t *of;
+  NSR_NEW(w->ctx, NSR_SCRATCH, of, w->in->n);
+  for (uint32_t i = 0; i < w->in->n; i++)
+    of[i] = NSR_NONE;
+  for (uint32_t x = 0; x < t->nworks; x++)
+    if (t->works[x].engine == w->engine)
+      of[t->works[x].insn] = x;
+  w->work_of = of;
+  return NSR_OK;
+}
+
+static enum nsr_status
+first_waits(struct nsr_ctx *ctx, const struct nsr_plan *plan, uint32_t **out) {
+  NSR_NEW(ctx, NSR_SCRATCH, *out, plan->tree->nworks + 1);
+  for (uint32_t x = 0; x < plan->nwaits; x++)
+    (*out)[plan->waits[x].c + 1]++;
+  for (uint32_t w = 0; w < plan->tree->nworks; w++)
+    (*out)[w + 1] += (*out)[w];
+  return NSR_OK;
+}
+
+enum nsr_status nsr_weave(struct nsr_ctx *ctx, const struct nsr_plan *plan,
+                          uint32_t keep, struct nsr_woven *out) {
+  const struct nsr_program *p = plan->tree->program;
+  uint32_t *first, *wait_at, *work_at;
+  *out = (struct nsr_woven){0};
+  NSR_TRY(first_waits(ctx, plan, &first));
+  NSR_NEW(ctx, NSR_SCRATCH, wait_at, plan->nwaits);
+  NSR_NEW(ctx, NSR_SCRATCH, work_at, plan->tree->nworks);
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    struct weave w = {.ctx = ctx,
+                      .plan = plan,
+                      .k = p->k,
+                      .engine = e,
+                      .in = p->stream[e],
+                      .first_wait = first,
+                      .wait_at = wait_at};
+    if (!w.in)
+      continue;
+    NSR_TRY(find_works(&w));
+    NSR_TRY(weave_stream(&w, keep, &out->streams[e]));
+    for (uint32_t i = 0; i < w.in->n; i++)
+      if (w.work_of[i] != NSR_NONE)
+        work_at[w.work_of[i]] = w.removed[i] ? NSR_NONE : w.own[i];
+  }
+  out->wait_at = wait_at;
+  out->work_at = work_at;
+  return NSR_OK;
+}

@@ -1,0 +1,239 @@
+/* rewrite.c - the list of passes; the only file that knows them all. */
+#include <nsr/rewrite.h>
+
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "dep/dep.h"
+#include "dep/explicit.h"
+#include "emit/weave.h"
+#include "ir/tree.h"
+#include "sync/plan.h"
+
+/* What the passes make, in the order they make it. */
+struct work_bench {
+  struct nsr_program program;
+  struct nsr_tree tree;
+  uint32_t exit; /* the barrier that stays */
+  uint32_t *target;
+  struct nsr_deps deps;
+  struct nsr_needs needs;
+  struct nsr_plan plan;
+  struct nsr_woven woven;
+};
+
+static enum nsr_status analyse(struct nsr_ctx *ctx, struct work_bench *b) {
+  NSR_TRY(nsr_explicit_map(ctx, &b->tree, &b->target));
+  NSR_TRY(nsr_tree_linearize(ctx, &b->tree, b->target));
+  return nsr_deps_find(ctx, &b->tree, b->target, &b->deps);
+}
+
+static enum nsr_status synthesise(struct nsr_ctx *ctx,
+                                  const struct nsr_rewrite_options *options,
+                                  struct work_bench *b) {
+  struct nsr_budget budget = {options->max_registers, options->max_semaphores};
+  NSR_TRY(nsr_needs_select(ctx, &b->deps, &b->needs));
+  NSR_TRY(nsr_plan_make(ctx, &b->tree, &b->needs, &budget, &b->plan));
+  return nsr_weave(ctx, &b->plan, b->exit, &b->woven);
+}
+
+/* Whether any barrier but the exit barrier stands in the tree. */
+static bool has_work_to_do(const struct work_bench *b) {
+  for (uint32_t p = 0; p < b->tree.nparts; p++)
+    if (b->tree.parts[p].kind == NSR_PART_BARRIER && p != b->exit)
+      return true;
+  return false;
+}
+
+/* ---- the new kernel */
+
+static enum nsr_status option_text(struct nsr_ctx *ctx,
+                                   const struct nsr_rewrite_options *o,
+                                   const char **out) {
+  struct nsr_strbuf b;
+  nsr_strbuf_init(&b, ctx, NSR_SCRATCH);
+  if (o->max_registers)
+    nsr_strbuf_printf(&b, " registers=%u", o->max_registers);
+  if (o->max_semaphores)
+    nsr_strbuf_printf(&b, " semaphores=%u", o->max_semaphores);
+  return nsr_strbuf_done(&b, out, NULL);
+}
+
+/* All sections of k, an older note of ours replaced by the new one. */
+static enum nsr_status sections(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                                const struct nsr_section *note,
+                                struct nsr_kernel *out) {
+  NSR_VEC(struct nsr_section) v = {0};
+  for (uint32_t i = 0; i < k->nsections; i++)
+    if (strcmp(k->sections[i].name, nsr_rewrite_note) != 0)
+      NSR_PUSH(ctx, NSR_KEEP, &v, k->sections[i]);
+  NSR_PUSH(ctx, NSR_KEEP, &v, *note);
+  out->sections = v.v;
+  out->nsections = (uint32_t)v.n;
+  return NSR_OK;
+}
+
+static enum nsr_status make_kernel(struct nsr_ctx *ctx,
+                                   const struct work_bench *b,
+                                   const struct nsr_rewrite_options *options,
+                                   const uint8_t *input, size_t size,
+                                   struct nsr_kernel **out) {
+  const struct nsr_kernel *k = b->program.k;
+  struct nsr_stream *streams;
+  struct nsr_section note;
+  const char *text;
+  NSR_NEW(ctx, NSR_KEEP, *out, 1);
+  NSR_NEW(ctx, NSR_KEEP, streams, k->nstreams);
+  **out = *k;
+  for (uint32_t i = 0; i < k->nstreams; i++)
+    streams[i] = b->woven.streams[k->streams[i].engine];
+  (*out)->streams = streams;
+  NSR_TRY(option_text(ctx, options, &text));
+  NSR_TRY(nsr_weave_note(ctx, &b->plan, &b->woven, text, input, size, &note));
+  return sections(ctx, k, &note, *out);
+}
+
+/* ---- the report */
+
+static enum nsr_status count_stream(struct nsr_ctx *ctx,
+                                    const struct nsr_kernel *k,
+                                    const struct nsr_stream *s, uint32_t *n,
+                                    uint32_t *barriers, uint32_t *waits) {
+  *n = s->n;
+  for (uint32_t i = 0; i < s->n; i++) {
+    struct nsr_insn x;
+    NSR_TRY(nsr_stream_decode(ctx, k, s, i, &x));
+    *barriers += x.desc->cls == NSR_BARRIER;
+    *waits += x.wait.cmp && nsr_owned(k, x.wait.sem);
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status count_kernels(struct nsr_ctx *ctx,
+                                     const struct nsr_kernel *before,
+                                     const struct nsr_kernel *after,
+                                     struct nsr_rewrite_report *r) {
+  for (uint32_t i = 0; i < before->nstreams; i++) {
+    const struct nsr_stream *s = &before->streams[i];
+    struct nsr_engine_report *e = &r->engines[s->engine];
+    e->engine = before->isa->engines[s->engine];
+    NSR_TRY(count_stream(ctx, before, s, &e->insns_before, &e->barriers_before,
+                         &e->waits_before));
+    NSR_TRY(count_stream(ctx, after, &after->streams[i], &e->insns_after,
+                         &e->barriers_after, &e->waits_after));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status kept_barriers(struct nsr_ctx *ctx,
+                                     const struct work_bench *b,
+                                     struct nsr_rewrite_report *r) {
+  struct nsr_kept_barrier *kept;
+  const struct nsr_part *exit = &b->tree.parts[b->exit];
+  int e = 0;
+  while (!b->program.stream[e])
+    e++;
+  NSR_NEW(ctx, NSR_KEEP, kept, 1);
+  *kept = (struct nsr_kept_barrier){
+      nsr_program_place(&b->program, e, exit->insn[e]), "exit barrier"};
+  r->kept = kept;
+  r->nkept = 1;
+  return NSR_OK;
+}
+
+/* Semaphores that some instruction of k updates. */
+static enum nsr_status count_semaphores(struct nsr_ctx *ctx,
+                                        const struct nsr_program *p,
+                                        uint32_t *n) {
+  bool *used;
+  NSR_NEW(ctx, NSR_SCRATCH, used, p->k->isa->semaphores);
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    for (uint32_t i = 0; p->stream[e] && i < p->stream[e]->n; i++) {
+      const struct nsr_update *u = &p->nodes[e][i].update;
+      *n += u->op && !used[u->sem];
+      if (u->op)
+        used[u->sem] = true;
+    }
+  return NSR_OK;
+}
+
+static enum nsr_status fill_report(struct nsr_ctx *ctx,
+                                   const struct work_bench *b,
+                                   const struct nsr_kernel *out,
+                                   struct nsr_rewrite_report *r) {
+  NSR_TRY(count_kernels(ctx, b->program.k, out, r));
+  NSR_TRY(kept_barriers(ctx, b, r));
+  r->scopes = b->tree.nscopes;
+  r->dependences = b->deps.n;
+  r->may_pairs = b->deps.unordered;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    r->engines[e].registers = r->changed ? b->plan.registers[e] : 0;
+  if (r->changed)
+    r->semaphores = b->plan.nsems;
+  else
+    NSR_TRY(count_semaphores(ctx, &b->program, &r->semaphores));
+  return NSR_OK;
+}
+
+/* ---- judging */
+
+static enum nsr_status verdict_status(struct nsr_ctx *ctx,
+                                      const struct nsr_kernel *k, bool strict,
+                                      const struct nsr_judgement *j) {
+  struct nsr_place place = {.file = k->path, .insn = -1};
+  switch (j->verdict) {
+  case NSR_INPUT_BROKEN:
+    return nsr_fail(ctx, NSR_E_DIFFERENT, place, "the input is broken: %s",
+                    j->text);
+  case NSR_REFUTED:
+    return nsr_fail(ctx, NSR_E_DIFFERENT, place,
+                    "the judge refutes the rewritten kernel: %s", j->text);
+  case NSR_UNDECIDED:
+    if (strict)
+      return nsr_fail(ctx, NSR_E_UNDECIDED, place, "undecided: %s", j->text);
+    break;
+  case NSR_EQUAL:
+    break;
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status judge(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                             const struct nsr_kernel *out,
+                             const struct nsr_rewrite_options *options,
+                             struct nsr_rewrite_report *r) {
+  if (options->verify == NSR_VERIFY_NONE)
+    return NSR_OK;
+  NSR_TRY(nsr_cosimulate(ctx, k, out, &options->judge, &r->judgement));
+  r->judged = true;
+  return verdict_status(ctx, k, options->strict, &r->judgement);
+}
+
+enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                            const uint8_t *input, size_t size,
+                            const struct nsr_rewrite_options *options,
+                            struct nsr_kernel **out,
+                            struct nsr_rewrite_report *report) {
+  struct nsr_mark mark = nsr_scratch_mark(ctx);
+  struct work_bench b = {0};
+  *report = (struct nsr_rewrite_report){0};
+  NSR_TRY(nsr_program_build(ctx, k, &b.program));
+  NSR_TRY(nsr_tree_build(ctx, &b.program, &b.tree));
+  NSR_TRY(nsr_tree_exit(ctx, &b.tree, &b.exit));
+  report->changed = has_work_to_do(&b);
+  if (report->changed) {
+    NSR_TRY(analyse(ctx, &b));
+    NSR_TRY(synthesise(ctx, options, &b));
+    NSR_TRY(make_kernel(ctx, &b, options, input, size, out));
+    NSR_TRY(nsr_kernel_check(ctx, *out));
+  } else {
+    NSR_NEW(ctx, NSR_KEEP, *out, 1);
+    **out = *k;
+  }
+  NSR_TRY(fill_report(ctx, &b, *out, report));
+  if (report->changed)
+    NSR_TRY(judge(ctx, k, *out, options, report));
+  nsr_scratch_release(ctx, mark);
+  return NSR_OK;
+}
