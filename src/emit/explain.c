@@ -1,4 +1,4 @@
-/* note.c - the note a rewritten kernel carries. */
+/* explain.c - the note a rewritten kernel carries. */
 #include <string.h>
 
 #include <xxhash.h>
