@@ -193,8 +193,7 @@ static bool elf_put(Elf *e, const struct placed *p) {
                          .sh_size = s->size,
                          .sh_link = p->link,
                          .sh_info = s->info,
-                         .sh_addralign = s->align,
-                         .sh_entsize = s->entsize};
+                         .sh_addralign = s->align};
   if (s->type == SHT_NOBITS || s->size == 0)
     return true;
   Elf_Data *data = elf_newdata(scn);
@@ -236,6 +235,18 @@ static bool read_back(int fd, uint8_t *to, size_t size) {
   return true;
 }
 
+/* libelf has its own opinion of entry sizes, even of sections it does not
+ * know: they are set when it is done. */
+static void set_entry_sizes(const struct writing *w, uint8_t *bytes) {
+  for (size_t i = 0; i < w->sections.n; i++) {
+    uint64_t entsize = w->sections.v[i].section.entsize;
+    uint8_t *to = bytes + w->headers + (i + 1) * sizeof(Elf64_Shdr) +
+                  offsetof(Elf64_Shdr, sh_entsize);
+    for (int b = 0; b < 8; b++)
+      to[b] = (uint8_t)(entsize >> (8 * b));
+  }
+}
+
 static enum nsr_status write_elf(const struct writing *w, int fd,
                                  const uint8_t **data, size_t *size) {
   Elf *e = elf_version(EV_CURRENT) == EV_NONE
@@ -254,6 +265,7 @@ static enum nsr_status write_elf(const struct writing *w, int fd,
   if (!read_back(fd, bytes, (size_t)n))
     return nsr_fail(w->ctx, NSR_E_IO, in_file(w),
                     "cannot read the ELF object back: %s", strerror(errno));
+  set_entry_sizes(w, bytes);
   *data = bytes;
   *size = (size_t)n;
   return NSR_OK;

@@ -1,6 +1,6 @@
-/* check.c - distrust a kernel once: its tables. Needs a kernel from anywhere;
- * makes a promise (kernel.h) that everything behind it relies on. Linear, but
- * for the sorting of names.
+/* check_kernel.c - distrust a kernel once: its tables. Needs a kernel from
+ * anywhere; makes a promise (kernel.h) that everything behind it relies on.
+ * Linear, but for the sorting of names.
  */
 #include <stdarg.h>
 #include <stdio.h>
