@@ -202,8 +202,7 @@ NSR_MUST_USE enum nsr_status nsr_asm_directive(struct nsr_asm *a, const char *s,
                                                size_t n);
 NSR_MUST_USE enum nsr_status nsr_asm_tensor(struct nsr_asm *a);
 NSR_MUST_USE enum nsr_status nsr_asm_label(struct nsr_asm *a, const char *at,
-                                           const char *s, size_t n,
-                                           bool unique);
+                                           const char *s, size_t n);
 NSR_MUST_USE enum nsr_status nsr_asm_insn(struct nsr_asm *a, const char *s,
                                           size_t n);
 /* The raw bytes of an instruction: `.word "HEX"`. */

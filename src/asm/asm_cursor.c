@@ -10,7 +10,7 @@
 
 #include "asm/asm.h"
 #include "asm/asm_quote.h"
-#include "asm/asm_shape.h"
+#include "object/check.h"
 
 /* ---- messages */
 
@@ -207,8 +207,9 @@ enum nsr_status nsr_asm_name(struct nsr_asm *a, const char *what,
     return nsr_asm_word(a, s, n) ? NSR_OK : nsr_asm_expected(a, what);
   const char *open = a->p;
   NSR_TRY(nsr_asm_string(a, s, n));
-  return memchr(*s, 0, *n) ? nsr_asm_error(a, open, "a name has no NUL in it")
-                           : NSR_OK;
+  const char *problem =
+      memchr(*s, 0, *n) ? "has a NUL in it" : nsr_name_problem(*s);
+  return problem ? nsr_asm_error(a, open, "the name %s", problem) : NSR_OK;
 }
 
 /* ---- numbers */

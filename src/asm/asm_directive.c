@@ -65,6 +65,9 @@ static enum nsr_status kernel(struct nsr_asm *a) {
   if (a->named)
     return nsr_asm_error(a, a->p, ".kernel is given twice");
   a->named = true;
+  a->kernel.name = "";
+  if (nsr_asm_accept(a, "\"\"")) /* the one name that may be empty */
+    return NSR_OK;
   return kept_name(a, "the kernel's name", &a->kernel.name);
 }
 
@@ -176,28 +179,18 @@ struct nsr_asm_stream *nsr_asm_current(struct nsr_asm *a, const char *at) {
 }
 
 enum nsr_status nsr_asm_label(struct nsr_asm *a, const char *at, const char *s,
-                              size_t n, bool unique) {
+                              size_t n) {
   struct nsr_asm_stream *stream = nsr_asm_current(a, at);
   const char *name;
   if (!stream)
     return NSR_E_SYNTAX;
-  if (unique && nsr_map_get(&stream->label_map, s, n) != NSR_NONE)
+  if (nsr_map_get(&stream->label_map, s, n) != NSR_NONE)
     return nsr_asm_error(a, at, "label '%.*s' is already defined", (int)n, s);
   NSR_TRY(keep(a, s, n, &name));
-  if (unique)
-    NSR_TRY(nsr_map_put(a->ctx, &stream->label_map, name, n, stream->n));
+  NSR_TRY(nsr_map_put(a->ctx, &stream->label_map, name, n, stream->n));
   NSR_PUSH(a->ctx, NSR_SCRATCH, &stream->labels,
            ((struct nsr_label){name, stream->n}));
   return NSR_OK;
-}
-
-static enum nsr_status label(struct nsr_asm *a) {
-  const char *s;
-  size_t n;
-  nsr_asm_blank(a);
-  const char *at = a->p;
-  NSR_TRY(nsr_asm_name(a, "the label's name", &s, &n, NULL));
-  return nsr_asm_label(a, at, s, n, false);
 }
 
 /* ---- source lines */
@@ -386,7 +379,6 @@ static const struct {
     {".const", constant, false},
     {".tensor", nsr_asm_tensor, true},
     {".engine", engine, true},
-    {".label", label, true},
     {".word", nsr_asm_word_directive, true},
     {".files", files, false},
     {".file", file, false},

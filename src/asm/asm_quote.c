@@ -21,25 +21,6 @@ int nsr_hex_digit(char c) {
   return -1;
 }
 
-size_t nsr_utf8_length(const char *s, size_t n) {
-  const uint8_t *u = (const uint8_t *)s;
-  if (!n)
-    return 0;
-  if (u[0] < 0x80)
-    return 1;
-  size_t len = u[0] >= 0xf0 ? 4 : u[0] >= 0xe0 ? 3 : 2;
-  if (u[0] < 0xc2 || u[0] > 0xf4 || n < len)
-    return 0;
-  for (size_t i = 1; i < len; i++)
-    if ((u[i] & 0xc0) != 0x80)
-      return 0;
-  bool overlong =
-      (u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xf0 && u[1] < 0x90);
-  bool surrogate = u[0] == 0xed && u[1] >= 0xa0;
-  bool beyond = u[0] == 0xf4 && u[1] >= 0x90;
-  return overlong || surrogate || beyond ? 0 : len;
-}
-
 static const char alphabet[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

@@ -1,4 +1,4 @@
-/* asm_quote.h - bytes as text: plain names, UTF-8, base64, hex. */
+/* asm_quote.h - bytes as text: plain names, base64, hex. */
 #ifndef NSR_ASM_QUOTE_H
 #define NSR_ASM_QUOTE_H
 
@@ -15,10 +15,6 @@ static inline bool nsr_is_name(char c) {
 bool nsr_name_is_plain(const char *s);
 /* 0..15, -1: not a hexadecimal digit. */
 int nsr_hex_digit(char c);
-
-/* The length of the well-formed UTF-8 sequence at s (n bytes are there), 0:
- * there is none. */
-size_t nsr_utf8_length(const char *s, size_t n);
 
 /* The base64 text of n bytes, NUL-terminated; NULL: out of memory. */
 char *nsr_base64_encode(struct nsr_ctx *ctx, enum nsr_arena_id arena,

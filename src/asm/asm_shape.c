@@ -43,20 +43,6 @@ int nsr_tensor_role_parse(const char *s, size_t n) {
   return -1;
 }
 
-int nsr_order_parse(const char *s, size_t n) {
-  for (int i = 0; i <= NSR_ORDER_FULL; i++)
-    if (same(nsr_order_name((enum nsr_order)i), s, n))
-      return i;
-  return -1;
-}
-
-int nsr_role_parse(const char *s, size_t n) {
-  for (int i = 0; i <= NSR_MRW; i++)
-    if (same(nsr_role_name((enum nsr_role)i), s, n))
-      return i;
-  return -1;
-}
-
 uint64_t nsr_tensor_bytes(const struct nsr_tensor *t) {
   uint64_t bytes = nsr_dtype_bytes((enum nsr_dtype)t->dtype);
   for (int i = t->space == NSR_DRAM ? 0 : 1; i < t->nshape; i++)

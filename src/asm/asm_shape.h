@@ -16,8 +16,6 @@ struct nsr_takes nsr_insn_takes(const struct nsr_insn_desc *desc,
 
 const char *nsr_tensor_role_name(enum nsr_tensor_role role);
 int nsr_tensor_role_parse(const char *s, size_t n); /* -1: none */
-int nsr_order_parse(const char *s, size_t n);       /* -1: none */
-int nsr_role_parse(const char *s, size_t n);        /* -1: none */
 
 /* Bytes a tensor has where nothing else is said: shape times dtype, on chip
  * per partition (the first dimension is the partitions'). UINT64_MAX: more

@@ -188,8 +188,6 @@ enum nsr_status nsr_asm_tensor(struct nsr_asm *a) {
   nsr_asm_blank(a);
   const char *at = a->p;
   NSR_TRY(nsr_asm_name(a, "the tensor's name", &s, &n, NULL));
-  if (!n)
-    return nsr_asm_error(a, at, "expected a name that is not empty");
   if (nsr_map_get(&a->tensor_map, s, n) != NSR_NONE)
     return nsr_asm_error(a, at, "tensor '%.*s' is already defined", (int)n, s);
   t.name = nsr_strndup(a->ctx, NSR_KEEP, s, n);

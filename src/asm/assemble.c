@@ -17,7 +17,7 @@ static enum nsr_status statement(struct nsr_asm *a) {
                          &quoted));
     if (nsr_asm_accept(a, ":")) {
       a->labelled = true;
-      NSR_TRY(nsr_asm_label(a, at, s, n, true));
+      NSR_TRY(nsr_asm_label(a, at, s, n));
       continue;
     }
     if (quoted)

@@ -8,7 +8,6 @@
 #include "asm/asm_quote.h"
 #include "asm/asm_shape.h"
 #include "asm/insn_format.h"
-#include "base/bitset.h"
 #include "base/strbuf.h"
 
 struct dis {
@@ -108,31 +107,6 @@ static enum nsr_status files(struct dis *d) {
 
 /* ---- streams */
 
-/* Marks labels whose name occurs more than once. */
-static enum nsr_status shared_names(struct dis *d, const struct nsr_stream *s,
-                                    uint64_t **out) {
-  struct nsr_map map = {0};
-  NSR_NEW(d->ctx, NSR_SCRATCH, *out, nsr_bits_words(s->nlabels));
-  for (uint32_t i = 0; i < s->nlabels; i++) {
-    const char *name = s->labels[i].name;
-    uint32_t first = nsr_map_get(&map, name, strlen(name));
-    if (first == NSR_NONE) {
-      NSR_TRY(nsr_map_put(d->ctx, &map, name, strlen(name), i));
-    } else {
-      nsr_bit_set(*out, first);
-      nsr_bit_set(*out, i);
-    }
-  }
-  return NSR_OK;
-}
-
-static enum nsr_status label(struct dis *d, const char *name, bool shared) {
-  nsr_strbuf_puts(&d->b, shared ? ".label " : "");
-  NSR_TRY(add_name(d, name, false));
-  nsr_strbuf_puts(&d->b, shared ? "\n" : ":\n");
-  return NSR_OK;
-}
-
 /* Switches the current source file; by number where its name is not enough. */
 static enum nsr_status file(struct dis *d, uint32_t file) {
   const char *name = d->k->files[file];
@@ -146,11 +120,11 @@ static enum nsr_status file(struct dis *d, uint32_t file) {
 }
 
 static enum nsr_status insn(struct dis *d, const struct nsr_stream *s,
-                            uint32_t i, const uint64_t *shared) {
+                            uint32_t i) {
   char small[512];
   struct nsr_out o = {small, sizeof small, 0};
   nsr_strbuf_puts(&d->b, "    ");
-  nsr_out_insn(&o, d->k, s, i, shared);
+  nsr_out_insn(&o, d->k, s, i);
   if (o.n < sizeof small) {
     nsr_strbuf_add(&d->b, small, o.n);
     return NSR_OK;
@@ -158,34 +132,39 @@ static enum nsr_status insn(struct dis *d, const struct nsr_stream *s,
   struct nsr_mark mark = nsr_scratch_mark(d->ctx);
   struct nsr_out large = {NULL, o.n + 1, 0};
   NSR_NEW(d->ctx, NSR_SCRATCH, large.s, large.size);
-  nsr_out_insn(&large, d->k, s, i, shared);
+  nsr_out_insn(&large, d->k, s, i);
   nsr_strbuf_add(&d->b, large.s, large.n);
   nsr_scratch_release(d->ctx, mark);
   return NSR_OK;
 }
 
+/* The labels from l on that stand at i. */
+static enum nsr_status labels(struct dis *d, const struct nsr_stream *s,
+                              uint32_t i, uint32_t *l) {
+  for (; *l < s->nlabels && s->labels[*l].insn == i; ++*l) {
+    NSR_TRY(add_name(d, s->labels[*l].name, false));
+    nsr_strbuf_puts(&d->b, ":\n");
+  }
+  return NSR_OK;
+}
+
 static enum nsr_status stream(struct dis *d, const struct nsr_stream *s,
                               uint32_t *current) {
-  uint64_t *shared;
   uint32_t l = 0;
   bool any = false;
   nsr_strbuf_printf(&d->b, ".engine %s\n", d->k->isa->engines[s->engine]);
-  NSR_TRY(shared_names(d, s, &shared));
-  for (uint32_t i = 0; i <= s->n; i++) {
-    for (; l < s->nlabels && s->labels[l].insn == i; l++)
-      NSR_TRY(label(d, s->labels[l].name, nsr_bit(shared, l)));
-    if (i == s->n)
-      break;
+  for (uint32_t i = 0; i < s->n; i++) {
     struct nsr_line line = s->lines ? s->lines[i] : (struct nsr_line){0};
-    bool lined = line.line || line.file;
-    any |= lined;
-    if (lined && line.file != *current)
+    any |= line.line != 0;
+    NSR_TRY(labels(d, s, i, &l));
+    if (line.line && line.file != *current)
       NSR_TRY(file(d, *current = line.file));
-    NSR_TRY(insn(d, s, i, shared));
-    if (lined)
+    NSR_TRY(insn(d, s, i));
+    if (line.line)
       nsr_strbuf_printf(&d->b, " @%" PRIu32, line.line);
     nsr_strbuf_puts(&d->b, "\n");
   }
+  NSR_TRY(labels(d, s, s->n, &l));
   if (s->lines && !any)
     nsr_strbuf_puts(&d->b, ".lines\n");
   return NSR_OK;

@@ -12,7 +12,6 @@
 
 #include "asm/asm_quote.h"
 #include "asm/asm_shape.h"
-#include "base/bitset.h"
 
 /* ---- text */
 
@@ -31,18 +30,14 @@ static void put(struct nsr_out *o, const char *s, size_t n) {
 }
 
 static void quote(struct nsr_out *o, const char *s) {
-  size_t left = strlen(s);
   put(o, "\"", 1);
-  while (left) {
-    size_t len = nsr_utf8_length(s, left);
-    if (len == 1 && strchr("\"\\\n\t", *s))
-      nsr_out_printf(o, "\\%c", *s == '\n' ? 'n' : *s == '\t' ? 't' : *s);
-    else if (len > 1 || (len == 1 && *s >= 0x20 && *s < 0x7f))
-      put(o, s, len);
+  for (; *s; s++) {
+    if (*s == '"' || *s == '\\')
+      nsr_out_printf(o, "\\%c", *s);
+    else if ((uint8_t)*s < 0x20 || *s == 0x7f)
+      nsr_out_printf(o, "\\x%02x", (unsigned)*s);
     else
-      nsr_out_printf(o, "\\x%02x", (unsigned)(uint8_t)*s);
-    s += len ? len : 1;
-    left -= len ? len : 1;
+      put(o, s, 1);
   }
   put(o, "\"", 1);
 }
@@ -83,9 +78,8 @@ static void queue(struct nsr_out *o, const struct nsr_kernel *k, int q) {
 }
 
 /* A label at an instruction, or its index. */
-static void target(struct nsr_out *o, const struct nsr_stream *s, int64_t insn,
-                   const uint64_t *shared) {
-  enum { LOOK = 16 }; /* labels of one place tried */
+static void target(struct nsr_out *o, const struct nsr_stream *s,
+                   int64_t insn) {
   uint32_t lo = 0, hi = s->nlabels;
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
@@ -94,15 +88,10 @@ static void target(struct nsr_out *o, const struct nsr_stream *s, int64_t insn,
     else
       hi = mid;
   }
-  for (uint32_t i = lo; i < s->nlabels && i - lo < LOOK; i++) {
-    if (s->labels[i].insn != insn)
-      break;
-    if (shared && nsr_bit(shared, i))
-      continue;
-    nsr_out_name(o, s->labels[i].name, false);
-    return;
-  }
-  nsr_out_printf(o, "@%" PRId64, insn);
+  if (lo < s->nlabels && s->labels[lo].insn == insn)
+    nsr_out_name(o, s->labels[lo].name, false);
+  else
+    nsr_out_printf(o, "@%" PRId64, insn);
 }
 
 /* ---- operands */
@@ -210,7 +199,7 @@ static void update(struct nsr_out *o, const struct nsr_insn *insn) {
 
 /* Targets recorded for a computed jump; whether a branch is recorded. */
 static bool branch_relocs(struct items *it, const struct nsr_stream *s,
-                          uint32_t i, bool list, const uint64_t *shared) {
+                          uint32_t i, bool list) {
   uint32_t n;
   const struct nsr_reloc *r = nsr_stream_relocs(s, i, &n);
   bool any = false;
@@ -219,14 +208,14 @@ static bool branch_relocs(struct items *it, const struct nsr_stream *s,
       continue;
     any = true;
     if (list)
-      target(item(it), s, r[j].target, shared);
+      target(item(it), s, r[j].target);
   }
   return any;
 }
 
 static void body(struct nsr_out *o, const struct nsr_kernel *k,
                  const struct nsr_stream *s, uint32_t i,
-                 const struct nsr_insn *insn, const uint64_t *shared) {
+                 const struct nsr_insn *insn) {
   struct nsr_takes takes = nsr_insn_takes(insn->desc, (enum nsr_cc)insn->cc);
   struct items it = {o, false};
   bool reloc = false;
@@ -246,9 +235,9 @@ static void body(struct nsr_out *o, const struct nsr_kernel *k,
   if (takes.b)
     val(item(&it), &insn->b);
   if (takes.target)
-    target(item(&it), s, (int64_t)i + insn->displacement, shared);
+    target(item(&it), s, (int64_t)i + insn->displacement);
   if (takes.target || takes.targets)
-    reloc = branch_relocs(&it, s, i, takes.targets, shared);
+    reloc = branch_relocs(&it, s, i, takes.targets);
   if (takes.id)
     nsr_out_printf(item(&it), "%" PRId32, insn->id);
   arguments(o, insn);
@@ -259,8 +248,7 @@ static void body(struct nsr_out *o, const struct nsr_kernel *k,
 }
 
 void nsr_out_insn(struct nsr_out *o, const struct nsr_kernel *k,
-                  const struct nsr_stream *s, uint32_t i,
-                  const uint64_t *shared) {
+                  const struct nsr_stream *s, uint32_t i) {
   const uint8_t *word = nsr_stream_word(k, s, i);
   struct nsr_insn insn;
   if (nsr_decode(k->isa, s->engine, word, &insn)) {
@@ -274,7 +262,7 @@ void nsr_out_insn(struct nsr_out *o, const struct nsr_kernel *k,
   if (insn.desc->cls == NSR_CONTROL && insn.desc->ctl == NSR_CTL_BR &&
       insn.cc != NSR_CC_ALWAYS)
     nsr_out_printf(o, ".%s", nsr_cc_name((enum nsr_cc)insn.cc));
-  body(o, k, s, i, &insn, shared);
+  body(o, k, s, i, &insn);
 }
 
 size_t nsr_insn_format(const struct nsr_kernel *k, const struct nsr_stream *s,
@@ -282,6 +270,6 @@ size_t nsr_insn_format(const struct nsr_kernel *k, const struct nsr_stream *s,
   struct nsr_out o = {out, size, 0};
   if (size)
     out[0] = 0;
-  nsr_out_insn(&o, k, s, i, NULL);
+  nsr_out_insn(&o, k, s, i);
   return o.n;
 }

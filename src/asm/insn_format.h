@@ -14,9 +14,7 @@ void nsr_out_printf(struct nsr_out *o, const char *fmt, ...);
 /* A name, in quotes where it is not plain or where quoted says so. */
 void nsr_out_name(struct nsr_out *o, const char *name, bool quoted);
 
-/* nsr_insn_format; shared: bit i set where labels[i] has a name that other
- * labels of the stream have too (NULL: none), so that it names no target. */
+/* nsr_insn_format. */
 void nsr_out_insn(struct nsr_out *o, const struct nsr_kernel *k,
-                  const struct nsr_stream *s, uint32_t i,
-                  const uint64_t *shared);
+                  const struct nsr_stream *s, uint32_t i);
 #endif

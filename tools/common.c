@@ -1,0 +1,145 @@
+/* common.c - options, messages and exit codes of all programs. */
+#include "common.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_diag(void *user, const struct nsr_diag *diag) {
+  const struct tool *t = user;
+  char small[1024], *text = small;
+  if (t->quiet && diag->severity != NSR_ERROR)
+    return;
+  size_t n = nsr_diag_format(diag, small, sizeof small);
+  char *large = n < sizeof small ? NULL : malloc(n + 1);
+  if (large) {
+    nsr_diag_format(diag, large, n + 1);
+    text = large;
+  }
+  bool placed = diag->place.file || diag->place.source_file;
+  fprintf(stderr, "%s%s%s\n", placed ? "" : t->name, placed ? "" : ": ", text);
+  free(large);
+}
+
+bool tool_start(struct tool *t, const char *name, const char *usage, int argc,
+                char **argv) {
+  *t = (struct tool){.name = name, .usage = usage, .argc = argc, .argv = argv};
+  t->ctx = nsr_ctx_new();
+  if (!t->ctx) {
+    fprintf(stderr, "%s: out of memory\n", name);
+    return false;
+  }
+  nsr_ctx_on_diag(t->ctx, print_diag, t);
+  opterr = 0; /* messages come from here */
+  return true;
+}
+
+static int out_of_reach(struct tool *t) {
+  fprintf(stderr, "%s: cannot write standard output: %s\n", t->name,
+          strerror(errno));
+  return nsr_status_exit(NSR_E_IO);
+}
+
+static int say(struct tool *t, const char *text) {
+  bool good = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
+  return good ? 0 : out_of_reach(t);
+}
+
+static void hint(struct tool *t) {
+  fprintf(stderr, "Try '%s --help'.\n", t->name);
+  t->stop = nsr_status_exit(NSR_E_USAGE);
+}
+
+/* getopt leaves the option it refuses in optopt or before optind. */
+static void refuse(struct tool *t, int c) {
+  const char *word = t->argv[optind > 1 ? optind - 1 : 0];
+  bool is_long = strncmp(word, "--", 2) == 0;
+  const char *why = c == ':'            ? "needs a value"
+                    : is_long && optopt ? "takes no value"
+                                        : "is not known";
+  if (is_long)
+    fprintf(stderr, "%s: option '%s' %s\n", t->name, word, why);
+  else
+    fprintf(stderr, "%s: option '-%c' %s\n", t->name, optopt, why);
+  hint(t);
+}
+
+int tool_option(struct tool *t, const char *letters,
+                const struct option *options) {
+  char with_colon[64];
+  snprintf(with_colon, sizeof with_colon, ":%s", letters);
+  int c = getopt_long(t->argc, t->argv, with_colon, options, NULL);
+  switch (c) {
+  case '?':
+  case ':':
+    refuse(t, c);
+    return TOOL_STOP;
+  case TOOL_HELP:
+    t->stop = say(t, t->usage);
+    return TOOL_STOP;
+  case TOOL_VERSION: {
+    char text[128];
+    snprintf(text, sizeof text, "%s %s\n", t->name, NSR_VERSION);
+    t->stop = say(t, text);
+    return TOOL_STOP;
+  }
+  default:
+    return c;
+  }
+}
+
+int tool_stop(struct tool *t) {
+  nsr_ctx_free(t->ctx);
+  t->ctx = NULL;
+  return t->stop;
+}
+
+int tool_exit(struct tool *t, enum nsr_status status) {
+  t->stop = nsr_status_exit(status);
+  return tool_stop(t);
+}
+
+int tool_usage(struct tool *t, const char *fmt, ...) {
+  va_list ap;
+  fprintf(stderr, "%s: ", t->name);
+  va_start(ap, fmt);
+  vfprintf(stderr, fmt, ap);
+  va_end(ap);
+  fputc('\n', stderr);
+  hint(t);
+  return tool_stop(t);
+}
+
+bool tool_number(struct tool *t, const char *option, const char *text,
+                 uint64_t max, uint64_t *value) {
+  char *end;
+  errno = 0;
+  bool digits = *text >= '0' && *text <= '9';
+  *value = strtoull(text, &end, 0);
+  if (digits && !*end && errno == 0 && *value <= max)
+    return true;
+  fprintf(stderr, "%s: %s=%s: expected a number in 0..%llu\n", t->name, option,
+          text, (unsigned long long)max);
+  hint(t);
+  return false;
+}
+
+bool tool_operands(struct tool *t, int n, const char *what) {
+  int given = t->argc - optind;
+  if (given == n)
+    return true;
+  if (given < n)
+    fprintf(stderr, "%s: expected %s\n", t->name, what);
+  else
+    fprintf(stderr, "%s: unexpected '%s'; expected %s\n", t->name,
+            t->argv[optind + n], what);
+  hint(t);
+  return false;
+}
+
+enum nsr_status tool_write(struct tool *t, const char *path, const void *data,
+                           size_t size) {
+  return nsr_file_write(t->ctx, path ? path : "-", data, size);
+}

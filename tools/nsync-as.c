@@ -1,0 +1,65 @@
+/* nsync-as - assembly text to a kernel file. */
+#include <stdio.h>
+
+#include <nsr/text.h>
+
+#include "common.h"
+
+static const char usage[] =
+    "usage: nsync-as [--no-check] FILE -o OUT\n"
+    "\n"
+    "Assembles FILE, or standard input for \"-\", into the kernel file OUT.\n"
+    "\n"
+    "  -o, --output=OUT  where the kernel goes; \"-\" is standard output\n"
+    "      --no-check    write kernels that break the rules of the machine,\n"
+    "                    too (to test what reads them)\n"
+    "      --help        print this\n"
+    "      --version     print the version\n"
+    "\n"
+    "Every error of the text is reported. OUT is written beside its target\n"
+    "and renamed, and only where nothing was wrong.\n"
+    "Exit: 0 done, 2 usage, 3 unreadable or malformed input or I/O.\n";
+
+static enum nsr_status run(struct tool *t, const char *in, const char *out,
+                           bool check) {
+  const uint8_t *data;
+  size_t size;
+  struct nsr_kernel *k;
+  const char *path = in[0] == '-' && !in[1] ? "<stdin>" : in;
+  NSR_TRY(nsr_file_read(t->ctx, in, &data, &size));
+  const char *text = (const char *)data;
+  NSR_TRY(nsr_assemble(t->ctx, path, text, size, &k));
+  if (check)
+    NSR_TRY(nsr_kernel_check(t->ctx, k));
+  NSR_TRY(nsr_kernel_write(t->ctx, k, &data, &size));
+  return tool_write(t, out, data, size);
+}
+
+int main(int argc, char **argv) {
+  static const struct option options[] = {
+      {"output", required_argument, NULL, 'o'},
+      {"no-check", no_argument, NULL, 'n'},
+      TOOL_OPTIONS};
+  struct tool t;
+  const char *out = NULL;
+  bool check = true;
+  int c;
+  if (!tool_start(&t, "nsync-as", usage, argc, argv))
+    return tool_exit(&t, NSR_E_NOMEM);
+  while ((c = tool_option(&t, "o:", options)) != TOOL_DONE)
+    switch (c) {
+    case 'o':
+      out = optarg;
+      break;
+    case 'n':
+      check = false;
+      break;
+    default:
+      return tool_stop(&t);
+    }
+  if (!tool_operands(&t, 1, "one FILE"))
+    return tool_stop(&t);
+  if (!out)
+    return tool_usage(&t, "expected -o OUT");
+  return tool_exit(&t, run(&t, argv[optind], out, check));
+}

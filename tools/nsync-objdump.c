@@ -1,0 +1,239 @@
+/* nsync-objdump - what a kernel file holds: a summary, assembly. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <nsr/text.h>
+
+#include "common.h"
+
+static const char usage[] =
+    "usage: nsync-objdump [-d] [--member=NAME] [-o OUT] FILE\n"
+    "\n"
+    "Prints what the kernels of FILE (an object or a .neff archive; \"-\" is\n"
+    "standard input) hold: a summary unless one of these is given.\n"
+    "\n"
+    "  -d, --disassemble  assembly text, which nsync-as assembles to FILE\n"
+    "      --member=NAME  this member of an archive only\n"
+    "  -o, --output=OUT   write there instead of standard output\n"
+    "      --help         print this\n"
+    "      --version      print the version\n"
+    "\n"
+    "Exit: 0 done, 2 usage, 3 unreadable or malformed input or I/O.\n";
+
+enum form { SUMMARY, ASSEMBLY };
+
+/* ---- output: pieces, written at the end as one */
+
+struct output {
+  char *s;
+  size_t n, cap;
+};
+
+static enum nsr_status put(struct output *o, const char *s, size_t n) {
+  if (o->cap - o->n < n) {
+    size_t cap = (o->cap + n) * 2;
+    char *grown = realloc(o->s, cap);
+    if (!grown)
+      return NSR_E_NOMEM;
+    o->s = grown;
+    o->cap = cap;
+  }
+  memcpy(o->s + o->n, s, n);
+  o->n += n;
+  return NSR_OK;
+}
+
+NSR_PRINTF(2, 3)
+static enum nsr_status print(struct output *o, const char *fmt, ...) {
+  char text[512], *large = NULL;
+  va_list ap;
+  va_start(ap, fmt);
+  int n = vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  if (n < 0)
+    return NSR_E_INTERNAL;
+  if ((size_t)n >= sizeof text) {
+    va_start(ap, fmt);
+    n = vasprintf(&large, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+      return NSR_E_NOMEM;
+  }
+  enum nsr_status status = put(o, large ? large : text, (size_t)n);
+  free(large);
+  return status;
+}
+
+/* ---- the summary */
+
+struct counts {
+  uint32_t barriers, waits, updates, control;
+};
+
+static enum nsr_status count(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                             const struct nsr_stream *s, struct counts *c) {
+  struct nsr_insn insn;
+  *c = (struct counts){0};
+  for (uint32_t i = 0; i < s->n; i++) {
+    NSR_TRY(nsr_stream_decode(ctx, k, s, i, &insn));
+    c->barriers += insn.desc->cls == NSR_BARRIER;
+    c->control += insn.desc->cls == NSR_CONTROL;
+    c->waits += insn.wait.cmp != NSR_CMP_NONE;
+    c->updates += insn.update.op != NSR_UPD_NONE;
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status engines(struct tool *t, const struct nsr_kernel *k,
+                               struct output *o) {
+  struct counts c;
+  NSR_TRY(print(o, "%-8s %12s %8s %8s %8s %8s %8s  %s\n", "engine",
+                "instructions", "control", "barriers", "waits", "updates",
+                "labels", "order"));
+  for (uint32_t i = 0; i < k->nstreams; i++) {
+    const struct nsr_stream *s = &k->streams[i];
+    NSR_TRY(count(t->ctx, k, s, &c));
+    NSR_TRY(print(o,
+                  "%-8s %12" PRIu32 " %8" PRIu32 " %8" PRIu32 " %8" PRIu32
+                  " %8" PRIu32 " %8" PRIu32 "  %s\n",
+                  k->isa->engines[s->engine], s->n, c.control, c.barriers,
+                  c.waits, c.updates, s->nlabels,
+                  nsr_order_name(k->pipe_order[s->engine])));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status queues(const struct nsr_kernel *k, struct output *o) {
+  for (uint32_t q = 0; q < k->nqueues; q++)
+    NSR_TRY(print(o, "queue %s: fed by %s, order %s\n", k->queues[q].name,
+                  k->isa->engines[k->queues[q].engine],
+                  nsr_order_name(k->queues[q].order)));
+  return NSR_OK;
+}
+
+static enum nsr_status tensor(const struct nsr_tensor *t, struct output *o) {
+  static const char *const roles[] = {"input", "output", "scratch"};
+  NSR_TRY(print(o, "tensor %s: %s %s [", t->name,
+                nsr_space_name((enum nsr_space)t->space),
+                nsr_dtype_name((enum nsr_dtype)t->dtype)));
+  for (int i = 0; i < t->nshape; i++)
+    NSR_TRY(print(o, "%s%" PRIu32, i ? ", " : "", t->shape[i]));
+  if (t->space == NSR_DRAM)
+    NSR_TRY(print(o, "] at %#" PRIx64, t->offset));
+  else
+    NSR_TRY(print(o, "] at %u:%u, %#" PRIx64, t->part, t->nparts, t->offset));
+  NSR_TRY(print(o, ", %" PRIu64 " bytes%s, %s", t->bytes,
+                t->space == NSR_DRAM ? "" : " per partition", roles[t->role]));
+  if (t->has_range)
+    NSR_TRY(print(o, ", values %" PRId32 "..%" PRId32, t->lo, t->hi));
+  if (t->data)
+    NSR_TRY(print(o, ", %" PRIu64 " bytes of contents", t->data_size));
+  return print(o, "\n");
+}
+
+static enum nsr_status summary(struct tool *t, const struct nsr_kernel *k,
+                               const char *path, struct output *o) {
+  NSR_TRY(print(o, "%s: kernel \"%s\", %s version %" PRIu32 "\n", path,
+                k->name ? k->name : "", k->isa->name, k->isa->version));
+  NSR_TRY(print(o, "owned semaphores %u..%u\n", k->owned_first, k->owned_last));
+  NSR_TRY(engines(t, k, o));
+  NSR_TRY(queues(k, o));
+  for (uint32_t i = 0; i < k->ntensors; i++)
+    NSR_TRY(tensor(&k->tensors[i], o));
+  for (uint32_t i = 0; i < k->nfiles; i++)
+    NSR_TRY(print(o, "source %s\n", k->files[i]));
+  for (uint32_t i = 0; i < k->nsections; i++)
+    NSR_TRY(print(o, "section %s: type %" PRIu32 ", %" PRIu64 " bytes\n",
+                  k->sections[i].name, k->sections[i].type,
+                  k->sections[i].size));
+  return NSR_OK;
+}
+
+/* ---- members */
+
+static enum nsr_status dump(struct tool *t, const struct nsr_container *c,
+                            uint32_t i, enum form form, bool head,
+                            struct output *o) {
+  struct nsr_kernel *k;
+  const char *text, *path = c->members[i].path;
+  size_t n;
+  NSR_TRY(nsr_container_kernel(t->ctx, c, i, &k));
+  if (form == SUMMARY)
+    return summary(t, k, path, o);
+  if (form == ASSEMBLY && head)
+    NSR_TRY(print(o, "; %s\n", path));
+  NSR_TRY(nsr_disassemble(t->ctx, k, &text, &n));
+  return put(o, text, n);
+}
+
+static enum nsr_status dump_all(struct tool *t, const struct nsr_container *c,
+                                enum form form, const char *member,
+                                struct output *o) {
+  struct nsr_place here = {.file = c->path, .insn = -1};
+  bool any = false;
+  for (uint32_t i = 0; i < c->nmembers; i++) {
+    const struct nsr_member *m = &c->members[i];
+    bool named = member && m->name && strcmp(m->name, member) == 0;
+    if (member ? !named : !m->is_kernel)
+      continue;
+    if (any && form == SUMMARY)
+      NSR_TRY(print(o, "\n"));
+    any = true;
+    NSR_TRY(dump(t, c, i, form, c->nkernels > 1 && !member, o));
+  }
+  if (!any && member)
+    return nsr_fail(t->ctx, NSR_E_USAGE, here, "no member '%s'", member);
+  if (!any)
+    return nsr_fail(t->ctx, NSR_E_FORMAT, here, "no member is a kernel");
+  return NSR_OK;
+}
+
+static enum nsr_status run(struct tool *t, const char *in, enum form form,
+                           const char *member, const char *out) {
+  const uint8_t *data;
+  size_t size;
+  struct nsr_container *c;
+  struct output o = {0};
+  const char *path = strcmp(in, "-") == 0 ? "<stdin>" : in;
+  NSR_TRY(nsr_file_read(t->ctx, in, &data, &size));
+  NSR_TRY(nsr_container_read(t->ctx, path, data, size, &c));
+  enum nsr_status status = dump_all(t, c, form, member, &o);
+  if (status == NSR_OK)
+    status = tool_write(t, out, o.s ? o.s : "", o.n);
+  free(o.s);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  static const struct option options[] = {
+      {"disassemble", no_argument, NULL, 'd'},
+      {"member", required_argument, NULL, 'm'},
+      {"output", required_argument, NULL, 'o'},
+      TOOL_OPTIONS};
+  struct tool t;
+  const char *out = NULL, *member = NULL;
+  enum form form = SUMMARY;
+  int c;
+  if (!tool_start(&t, "nsync-objdump", usage, argc, argv))
+    return tool_exit(&t, NSR_E_NOMEM);
+  while ((c = tool_option(&t, "do:", options)) != TOOL_DONE)
+    switch (c) {
+    case 'd':
+      form = ASSEMBLY;
+      break;
+    case 'm':
+      member = optarg;
+      break;
+    case 'o':
+      out = optarg;
+      break;
+    default:
+      return tool_stop(&t);
+    }
+  if (!tool_operands(&t, 1, "one FILE"))
+    return tool_stop(&t);
+  return tool_exit(&t, run(&t, argv[optind], form, member, out));
+}
