@@ -5,13 +5,14 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "dep/distance.h"
 #include "dep/known.h"
 #include "mem/conflict.h"
 
-NSR_MUST_USE static enum nsr_status collect_accesses(struct nsr_ctx *ctx,
-                                                     const struct nsr_tree *t,
-                                                     struct nsr_access **out,
-                                                     size_t *n) {
+NSR_MUST_USE static enum nsr_status
+collect_accesses(struct nsr_ctx *ctx, const struct nsr_distances *d,
+                 struct nsr_access **out, size_t *n) {
+  const struct nsr_tree *t = d->tree;
   const struct nsr_program *p = t->program;
   NSR_VEC(struct nsr_access) v = {0};
   for (uint32_t w = 0; w < t->nworks; w++) {
@@ -23,8 +24,10 @@ NSR_MUST_USE static enum nsr_status collect_accesses(struct nsr_ctx *ctx,
     NSR_TRY(nsr_stream_decode(ctx, p->k, s, x->insn, &insn));
     for (int i = 0; i < insn.noperands; i++) {
       struct nsr_access a = {.owner = w};
+      struct nsr_form f = nsr_values_form(&d->values[x->engine], x->insn, i);
       nsr_footprint_of(p->k, &insn.operands[i],
-                       nsr_operand_tensor(s, x->insn, i), NULL, &a.footprint);
+                       nsr_operand_tensor(s, x->insn, i),
+                       f.kind == NSR_FORM_CONST ? &f.base : NULL, &a.footprint);
       NSR_PUSH(ctx, NSR_SCRATCH, &v, a);
     }
   }
@@ -51,10 +54,40 @@ static int by_consumer(const void *a, const void *b) {
   return x->p > y->p ? -1 : x->p < y->p;
 }
 
+/* How many of the latest executions of p need not have retired, if no
+ * conflict is nearer than k iterations: p runs once in each. Another k, or a p
+ * that may be passed by, leaves the most recent instance. */
+static void set_lag(const struct nsr_distances *d, struct nsr_dep *dep,
+                    uint32_t k) {
+  uint32_t lag = dep->p < dep->c ? k : k - 1;
+  if (!nsr_distance_every(d, dep->p))
+    lag = 0;
+  dep->lag = (uint8_t)(lag < NSR_MAX_LAG ? lag : NSR_MAX_LAG);
+}
+
+/* Finds at which distances a pair conflicts, from `least` on; a pair that
+ * never does is no dependence. */
+static enum nsr_status set_distance(struct nsr_ctx *ctx,
+                                    const struct nsr_distances *d,
+                                    struct nsr_dep *dep, uint32_t least) {
+  uint32_t k;
+  bool exact;
+  NSR_TRY(nsr_distance(ctx, d, dep->p, dep->c, least, &k, &exact));
+  dep->lag = 0;
+  if (k == NSR_NEVER)
+    dep->overlap = NSR_OVERLAP_NO;
+  else if (exact)
+    set_lag(d, dep, k);
+  dep->sure = exact && k == 0 && nsr_distance_every(d, dep->p) &&
+              nsr_distance_every(d, dep->c);
+  return NSR_OK;
+}
+
 /* Both directions of each conflict that can occur. */
 NSR_MUST_USE static enum nsr_status
-direct(struct nsr_ctx *ctx, const struct nsr_tree *t,
+direct(struct nsr_ctx *ctx, const struct nsr_distances *distances,
        const struct nsr_conflicts *conflicts, struct nsr_deps *out) {
+  const struct nsr_tree *t = distances->tree;
   NSR_VEC(struct nsr_dep) v = {0};
   for (size_t i = 0; i < conflicts->n; i++) {
     const struct nsr_conflict *x = &conflicts->v[i];
@@ -67,10 +100,17 @@ direct(struct nsr_ctx *ctx, const struct nsr_tree *t,
     uint32_t shared =
         nsr_common_shared(t, t->works[x->a].scope, t->works[x->b].scope);
     if (x->a != x->b)
+      NSR_TRY(set_distance(ctx, distances, &d, 0));
+    if (x->a != x->b && d.overlap != NSR_OVERLAP_NO)
       NSR_PUSH(ctx, NSR_SCRATCH, &v, d);
-    d.p = x->b;
-    d.c = x->a;
-    if (t->scopes[shared].loops)
+    if (!t->scopes[shared].loops)
+      continue;
+    d = (struct nsr_dep){.p = x->b,
+                         .c = x->a,
+                         .overlap = (uint8_t)x->overlap,
+                         .where = x->where};
+    NSR_TRY(set_distance(ctx, distances, &d, 1));
+    if (d.overlap != NSR_OVERLAP_NO)
       NSR_PUSH(ctx, NSR_SCRATCH, &v, d);
   }
   if (v.n)
@@ -90,6 +130,7 @@ direct(struct nsr_ctx *ctx, const struct nsr_tree *t,
 
 struct check {
   struct nsr_ctx *ctx;
+  const struct nsr_distances *distances;
   const uint32_t *target;
   struct nsr_deps *deps;
 };
@@ -130,6 +171,15 @@ static bool same_region(const struct nsr_tree *t, const struct nsr_dep *d) {
   return d->p < d->c && p->scope == c->scope && p->region == c->region;
 }
 
+/* A pair that the input leaves unordered within an iteration is taken as
+ * disjoint there; from one iteration to the next it was ordered. */
+static enum nsr_status unorder(const struct check *c, struct nsr_dep *d) {
+  NSR_TRY(set_distance(c->ctx, c->distances, d, 1));
+  if (d->lag == 0)
+    d->lag = 1;
+  return NSR_OK;
+}
+
 static enum nsr_status check_work(void *user, struct nsr_walk *walk,
                                   uint32_t w) {
   struct check *c = user;
@@ -139,15 +189,24 @@ static enum nsr_status check_work(void *user, struct nsr_walk *walk,
     nsr_walk_wait(walk, engine, c->target[w], 0);
   for (uint32_t i = c->deps->first[w]; i < c->deps->first[w + 1]; i++) {
     struct nsr_dep *d = &c->deps->deps[i];
-    if (d->unordered || nsr_walk_known(walk, engine, d->p, 0))
+    if (d->unordered || nsr_walk_known(walk, engine, d->p, d->lag))
       continue;
-    if (d->overlap == NSR_OVERLAP_MUST)
+    if (d->overlap == NSR_OVERLAP_MUST || d->sure)
       return report_race(c, d);
     d->unordered = true;
-    d->lag = same_region(t, d);
     c->deps->unordered++;
+    if (same_region(t, d))
+      NSR_TRY(unorder(c, d));
   }
   return NSR_OK;
+}
+
+uint32_t nsr_deps_levels(const struct nsr_deps *deps) {
+  uint32_t levels = 1;
+  for (uint32_t i = 0; i < deps->n; i++)
+    if (deps->deps[i].lag >= levels)
+      levels = deps->deps[i].lag + 1u;
+  return levels;
 }
 
 enum nsr_status nsr_deps_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
@@ -155,16 +214,18 @@ enum nsr_status nsr_deps_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
   struct nsr_access *accesses;
   size_t n;
   struct nsr_conflicts conflicts;
-  NSR_TRY(collect_accesses(ctx, t, &accesses, &n));
+  struct nsr_distances distances;
+  NSR_TRY(nsr_distances_init(ctx, t, &distances));
+  NSR_TRY(collect_accesses(ctx, &distances, &accesses, &n));
   NSR_TRY(nsr_conflicts_find(ctx, NSR_SCRATCH, accesses, n, &conflicts));
-  NSR_TRY(direct(ctx, t, &conflicts, out));
+  NSR_TRY(direct(ctx, &distances, &conflicts, out));
   bool *awaited;
   NSR_NEW(ctx, NSR_SCRATCH, awaited, t->nworks);
   for (uint32_t w = 0; w < t->nworks; w++)
     if (target[w] != NSR_NONE)
       awaited[target[w]] = true;
   struct nsr_walk walk;
-  NSR_TRY(nsr_walk_init(ctx, t, awaited, 1, true, &walk));
-  struct check c = {ctx, target, out};
+  NSR_TRY(nsr_walk_init(ctx, t, awaited, nsr_deps_levels(out), true, &walk));
+  struct check c = {ctx, &distances, target, out};
   return nsr_walk_run(&walk, check_work, &c);
 }

@@ -12,10 +12,11 @@
 #include "mem/footprint.h"
 
 struct nsr_dep {
-  uint32_t p, c;          /* works; p >= c: carried by a loop around both */
-  uint8_t lag;            /* 0..NSR_MAX_LAG */
-  uint8_t overlap;        /* enum nsr_overlap */
-  bool unordered;         /* a may pair that the input leaves unordered */
+  uint32_t p, c;   /* works; p >= c: carried by a loop around both */
+  uint8_t lag;     /* 0..NSR_MAX_LAG */
+  uint8_t overlap; /* enum nsr_overlap; NO: nothing is owed */
+  bool unordered;  /* a may pair that the input leaves unordered */
+  bool sure;       /* addresses that differ by iteration meet in each one */
   struct nsr_bytes where; /* bytes in common */
 };
 
@@ -36,5 +37,8 @@ NSR_MUST_USE enum nsr_status nsr_deps_find(struct nsr_ctx *ctx,
                                            const struct nsr_tree *tree,
                                            const uint32_t *target,
                                            struct nsr_deps *out);
+
+/* 1 + the largest lag. */
+uint32_t nsr_deps_levels(const struct nsr_deps *deps);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "ir/tree.h"
 
-enum { NSR_MAX_LAG = 3 };
+enum { NSR_MAX_LAG = 7 };
 
 struct nsr_walk {
   const struct nsr_tree *tree;

@@ -25,6 +25,13 @@ static enum nsr_status add_need(struct select *s, struct nsr_walk *walk,
   return NSR_OK;
 }
 
+/* Whether a dependence holds where the walk stands. */
+static bool satisfied(const struct nsr_walk *walk, int engine,
+                      const struct nsr_dep *d) {
+  return d->overlap == NSR_OVERLAP_NO ||
+         nsr_walk_known(walk, engine, d->p, d->lag);
+}
+
 /* Adds what is not known at work w. Each pass of the walk starts anew: heads
  * of loops know less than in the pass before, and the last pass counts. */
 static enum nsr_status select_work(void *user, struct nsr_walk *walk,
@@ -36,7 +43,7 @@ static enum nsr_status select_work(void *user, struct nsr_walk *walk,
     s->needs.n = 0;
   for (uint32_t i = deps->first[w]; i < deps->first[w + 1]; i++) {
     const struct nsr_dep *d = &deps->deps[i];
-    if (!nsr_walk_known(walk, engine, d->p, d->lag))
+    if (!satisfied(walk, engine, d))
       NSR_TRY(add_need(s, walk, (struct nsr_need){w, d->p, d->lag}));
   }
   return NSR_OK;
@@ -61,7 +68,7 @@ static enum nsr_status check_work(void *user, struct nsr_walk *walk,
       enter(walk, works, &c->needs[i]);
   for (uint32_t i = c->deps->first[w]; i < c->deps->first[w + 1]; i++) {
     const struct nsr_dep *d = &c->deps->deps[i];
-    if (!nsr_walk_known(walk, works[w].engine, d->p, d->lag)) {
+    if (!satisfied(walk, works[w].engine, d)) {
       c->holds = false;
       return NSR_E_DIFFERENT; /* stops the walk; nobody reports it */
     }
@@ -114,15 +121,11 @@ enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
                                  struct nsr_needs *out) {
   const struct nsr_tree *t = deps->tree;
   bool *awaited;
-  uint32_t levels = 1;
   NSR_NEW(ctx, NSR_SCRATCH, awaited, t->nworks);
-  for (uint32_t i = 0; i < deps->n; i++) {
+  for (uint32_t i = 0; i < deps->n; i++)
     awaited[deps->deps[i].p] = true;
-    if (deps->deps[i].lag >= levels)
-      levels = deps->deps[i].lag + 1u;
-  }
   struct nsr_walk walk;
-  NSR_TRY(nsr_walk_init(ctx, t, awaited, levels, false, &walk));
+  NSR_TRY(nsr_walk_init(ctx, t, awaited, nsr_deps_levels(deps), false, &walk));
   struct select s = {.ctx = ctx, .deps = deps};
   NSR_TRY(nsr_walk_run(&walk, select_work, &s));
   *out = (struct nsr_needs){(uint32_t)s.needs.n, s.needs.v};
