@@ -37,7 +37,8 @@ void *nsr_vec_grow(struct nsr_ctx *ctx, enum nsr_arena_id arena, void *v,
 #define NSR_PUSH(ctx, arena, vec, ...)                                         \
   do {                                                                         \
     NSR_RESERVE(ctx, arena, vec, 1);                                           \
-    (vec)->v[(vec)->n++] = (__VA_ARGS__);                                      \
+    (vec)->v[(vec)->n] = (__VA_ARGS__);                                        \
+    (vec)->n++;                                                                \
   } while (0)
 
 #endif
