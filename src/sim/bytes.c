@@ -1,0 +1,303 @@
+/* bytes.c - the memory of numeric mode.
+ *
+ * Needs accesses in bounds; makes real bytes, in pages that exist once they
+ * are touched. What instructions compute is in numeric.c.
+ */
+#include "sim/bytes.h"
+
+#include <string.h>
+
+#include "sim/hash.h"
+#include "sim/numeric.h"
+#include "sim/runs.h"
+
+enum { PAGE = 1 << 12, MAX_OPERAND = 1 << 28 };
+
+struct page {
+  uint64_t key; /* page number + 1, space above; 0: free */
+  uint8_t *data;
+};
+
+struct nsr_bytes {
+  struct nsr_memory memory; /* first: the model's view */
+  struct nsr_ctx *ctx;
+  enum nsr_arena_id arena;
+  const struct nsr_image *image;
+  struct page *pages;
+  size_t n, cap;
+  struct page last;
+};
+
+struct nsr_memory *nsr_bytes_memory(struct nsr_bytes *m) {
+  return &m->memory;
+}
+
+/* ---- pages */
+
+static enum nsr_status pages_grow(struct nsr_bytes *m) {
+  size_t cap = m->cap ? m->cap * 2 : 256;
+  struct page *pages;
+  NSR_NEW(m->ctx, m->arena, pages, cap);
+  for (size_t i = 0; i < m->cap; i++) {
+    if (!m->pages[i].key)
+      continue;
+    size_t at = nsr_spread(m->pages[i].key) & (cap - 1);
+    while (pages[at].key)
+      at = (at + 1) & (cap - 1);
+    pages[at] = m->pages[i];
+  }
+  m->pages = pages;
+  m->cap = cap;
+  return NSR_OK;
+}
+
+static enum nsr_status page_at(struct nsr_bytes *m, enum nsr_space space,
+                               uint64_t number, uint8_t **data) {
+  uint64_t key = (number << 2 | (uint64_t)space) + 1;
+  if (m->last.key != key) {
+    if (m->n * 2 >= m->cap)
+      NSR_TRY(pages_grow(m));
+    size_t at = nsr_spread(key) & (m->cap - 1);
+    while (m->pages[at].key && m->pages[at].key != key)
+      at = (at + 1) & (m->cap - 1);
+    if (!m->pages[at].key) {
+      uint8_t *fresh;
+      NSR_NEW(m->ctx, m->arena, fresh, PAGE);
+      memset(fresh, 0xff, PAGE);
+      m->pages[at] = (struct page){key, fresh};
+      m->n++;
+    }
+    m->last = m->pages[at];
+  }
+  *data = m->last.data;
+  return NSR_OK;
+}
+
+/* Moves n bytes in (out NULL) or out (in NULL). */
+static enum nsr_status transfer(struct nsr_bytes *m, enum nsr_space space,
+                                uint32_t part, uint64_t offset, uint8_t *out,
+                                const uint8_t *in, size_t n) {
+  const struct nsr_isa *isa = m->image->isa;
+  uint64_t row = space == NSR_DRAM   ? 0
+                 : space == NSR_SBUF ? isa->sbuf_bytes
+                                     : isa->psum_bytes;
+  uint64_t address = part * row + offset;
+  while (n > 0) {
+    uint8_t *page;
+    size_t at = address % PAGE;
+    size_t here = PAGE - at < n ? PAGE - at : n;
+    NSR_TRY(page_at(m, space, address / PAGE, &page));
+    if (out) {
+      memcpy(out, page + at, here);
+      out += here;
+    } else {
+      memcpy(page + at, in, here);
+      in += here;
+    }
+    address += here;
+    n -= here;
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_bytes_get(struct nsr_bytes *m, enum nsr_space space,
+                              uint32_t part, uint64_t offset, uint8_t *out,
+                              size_t n) {
+  return transfer(m, space, part, offset, out, NULL, n);
+}
+
+enum nsr_status nsr_bytes_put(struct nsr_bytes *m, enum nsr_space space,
+                              uint32_t part, uint64_t offset, const uint8_t *in,
+                              size_t n) {
+  return transfer(m, space, part, offset, NULL, in, n);
+}
+
+/* ---- launch */
+
+static bool is_integer(enum nsr_dtype d) {
+  return d == NSR_I32 || d == NSR_I16 || d == NSR_I8 || d == NSR_U8;
+}
+
+static void made_up(const struct nsr_tensor *t, uint64_t seed, uint64_t i,
+                    uint8_t *out) {
+  enum nsr_dtype d = (enum nsr_dtype)t->dtype;
+  uint32_t r = (uint32_t)(nsr_combine(seed, i) >> 40);
+  int64_t lo = t->has_range ? t->lo : 0;
+  int64_t hi = t->has_range ? t->hi : 3;
+  if (is_integer(d))
+    nsr_element_put_bits(d, out,
+                         (int32_t)(lo + (hi > lo ? r % (hi - lo + 1) : 0)));
+  else /* exact in every format: multiples of an eighth */
+    nsr_element_put(d, out, (float)(int)(r % 16) / 8.0f - 1.0f);
+}
+
+static enum nsr_status fill_input(struct nsr_bytes *m,
+                                  const struct nsr_tensor *t) {
+  uint64_t size = nsr_dtype_bytes((enum nsr_dtype)t->dtype);
+  uint64_t seed = t->name ? nsr_hash(t->name, strlen(t->name)) : 0;
+  if (t->bytes > MAX_OPERAND)
+    return nsr_fail(m->ctx, NSR_E_RANGE, NSR_NOWHERE,
+                    "input %.60s without contents is too large to make up",
+                    t->name ? t->name : "");
+  for (uint64_t i = 0; i + size <= t->bytes; i += size) {
+    uint8_t element[8];
+    made_up(t, seed, i / size, element);
+    NSR_TRY(nsr_bytes_put(m, NSR_DRAM, 0, t->offset + i, element, size));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status launch(struct nsr_bytes *m) {
+  const struct nsr_kernel *k = m->image->kernel;
+  for (uint32_t i = k->ntensors; i-- > 0;) { /* the first one wins */
+    const struct nsr_tensor *t = &k->tensors[i];
+    if (t->space != NSR_DRAM)
+      continue;
+    if (t->role == NSR_INPUT && !t->data_size)
+      NSR_TRY(fill_input(m, t));
+    if (t->data && t->data_size)
+      NSR_TRY(nsr_bytes_put(m, NSR_DRAM, 0, t->offset, t->data, t->data_size));
+  }
+  return NSR_OK;
+}
+
+/* ---- accesses */
+
+static enum nsr_status place(struct nsr_memory *memory, struct nsr_flight *f) {
+  (void)memory;
+  (void)f;
+  return NSR_OK;
+}
+
+/* Where an instance's operands lie in f->bytes. */
+struct layout {
+  struct nsr_shape shape[NSR_MAX_OPERANDS];
+  size_t in[NSR_MAX_OPERANDS], out[NSR_MAX_OPERANDS], size[NSR_MAX_OPERANDS];
+  size_t total;
+};
+
+static bool lay_out(const struct nsr_flight *f, struct layout *l) {
+  const struct nsr_step *s = f->step;
+  l->total = 0;
+  for (int i = 0; i < s->naccess; i++) {
+    enum nsr_role role = (enum nsr_role)s->access[i].op.role;
+    l->shape[i] = nsr_flight_shape(f, i);
+    uint64_t n = nsr_shape_bytes(&l->shape[i]);
+    if (n > MAX_OPERAND)
+      return false;
+    l->size[i] = n;
+    l->in[i] = l->total;
+    l->total += nsr_role_reads(role) || nsr_role_may(role) ? n : 0;
+    l->out[i] = l->total;
+    l->total += nsr_role_writes(role) ? n : 0;
+  }
+  return true;
+}
+
+static enum nsr_status move_operand(struct nsr_bytes *m,
+                                    const struct nsr_flight *f, int i,
+                                    const struct nsr_shape *s, uint8_t *out,
+                                    const uint8_t *in) {
+  struct nsr_runs r;
+  for (nsr_runs_first(&r, s, f->offset[i]); r.more; nsr_runs_next(&r)) {
+    NSR_TRY(transfer(m, (enum nsr_space)s->space, r.part, (uint64_t)r.begin,
+                     out, in, r.len));
+    if (out)
+      out += r.len;
+    else
+      in += r.len;
+  }
+  return NSR_OK;
+}
+
+static struct nsr_elements elements_of(const struct nsr_flight *f, int i,
+                                       const struct layout *l) {
+  const struct nsr_operand *o = &f->step->access[i].op;
+  enum nsr_role role = (enum nsr_role)o->role;
+  struct nsr_elements e = {.dtype = (enum nsr_dtype)o->dtype,
+                           .nparts = o->nparts,
+                           .ndims = o->ndims};
+  for (int d = 0; d < o->ndims; d++)
+    e.dims[d] =
+        o->dims[d].count_is_reg ? f->count[i][d] : (uint32_t)o->dims[d].count;
+  if (nsr_role_reads(role))
+    e.in = f->bytes + l->in[i];
+  if (nsr_role_writes(role))
+    e.out = f->bytes + l->out[i];
+  return e;
+}
+
+static enum nsr_status compute(struct nsr_bytes *m, struct nsr_flight *f,
+                               const struct layout *l, const char **why) {
+  const struct nsr_image_stream *s = &m->image->streams[f->engine];
+  struct nsr_insn insn;
+  struct nsr_elements e[NSR_MAX_OPERANDS] = {{0}};
+  if (f->step->desc->cls == NSR_LOAD || f->step->naccess == 0)
+    return NSR_OK;
+  NSR_TRY(
+      nsr_stream_decode(m->ctx, m->image->kernel, s->stream, f->insn, &insn));
+  for (int i = 0; i < f->step->naccess; i++) {
+    enum nsr_role role = (enum nsr_role)f->step->access[i].op.role;
+    e[i] = elements_of(f, i, l);
+    if (nsr_role_may(role) && e[i].out) /* what is not written stays */
+      memcpy(e[i].out, f->bytes + l->in[i], l->size[i]);
+  }
+  *why = nsr_numeric(&insn, e, f->value);
+  return NSR_OK;
+}
+
+static enum nsr_status read(struct nsr_memory *memory, struct nsr_flight *f,
+                            const char **why) {
+  struct nsr_bytes *m = (struct nsr_bytes *)memory;
+  struct layout l;
+  if (!lay_out(f, &l)) {
+    *why = "an operand is too large for numeric mode";
+    return NSR_OK;
+  }
+  NSR_TRY(nsr_flight_reserve(m->ctx, m->arena, f, l.total));
+  for (int i = 0; i < f->step->naccess; i++) {
+    enum nsr_role role = (enum nsr_role)f->step->access[i].op.role;
+    if (nsr_role_reads(role) || nsr_role_may(role))
+      NSR_TRY(move_operand(m, f, i, &l.shape[i], f->bytes + l.in[i], NULL));
+  }
+  f->nbytes = l.total;
+  return compute(m, f, &l, why);
+}
+
+static enum nsr_status write(struct nsr_memory *memory, struct nsr_flight *f) {
+  struct nsr_bytes *m = (struct nsr_bytes *)memory;
+  struct layout l;
+  if (!lay_out(f, &l))
+    return NSR_OK;
+  for (int i = 0; i < f->step->naccess; i++)
+    if (nsr_role_writes((enum nsr_role)f->step->access[i].op.role))
+      NSR_TRY(move_operand(m, f, i, &l.shape[i], NULL, f->bytes + l.out[i]));
+  return NSR_OK;
+}
+
+static bool value(struct nsr_memory *memory, const struct nsr_flight *f,
+                  int32_t *v, const char **why) {
+  const struct nsr_operand *o = &f->step->access[0].op;
+  (void)memory;
+  *why = "loads nothing";
+  if (f->nbytes < nsr_dtype_bytes((enum nsr_dtype)o->dtype))
+    return false;
+  *v = nsr_element_bits((enum nsr_dtype)o->dtype, f->bytes);
+  return true;
+}
+
+static const struct nsr_memory_ops ops = {place, read, write, value};
+
+enum nsr_status nsr_bytes_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
+                              const struct nsr_image *image,
+                              struct nsr_bytes **memory) {
+  struct nsr_bytes *m;
+  NSR_NEW(ctx, arena, m, 1);
+  m->memory.ops = &ops;
+  m->ctx = ctx;
+  m->arena = arena;
+  m->image = image;
+  NSR_TRY(launch(m));
+  *memory = m;
+  return NSR_OK;
+}

@@ -1,0 +1,27 @@
+/* bytes.h - memory as bytes: numeric mode. */
+#ifndef NSR_SIM_BYTES_H
+#define NSR_SIM_BYTES_H
+
+#include "sim/model.h"
+
+struct nsr_bytes;
+
+/* Memory as the file fills it. Inputs without contents get numbers made up
+ * from their name (floats in [-1, 1), integers in their range or 0..3); what
+ * is never written holds 0xff, not a number in most formats. */
+NSR_MUST_USE enum nsr_status nsr_bytes_new(struct nsr_ctx *ctx,
+                                           enum nsr_arena_id arena,
+                                           const struct nsr_image *image,
+                                           struct nsr_bytes **memory);
+struct nsr_memory *nsr_bytes_memory(struct nsr_bytes *memory);
+
+/* n bytes of a space; part is 0 in DRAM. */
+NSR_MUST_USE enum nsr_status nsr_bytes_get(struct nsr_bytes *memory,
+                                           enum nsr_space space, uint32_t part,
+                                           uint64_t offset, uint8_t *out,
+                                           size_t n);
+NSR_MUST_USE enum nsr_status nsr_bytes_put(struct nsr_bytes *memory,
+                                           enum nsr_space space, uint32_t part,
+                                           uint64_t offset, const uint8_t *in,
+                                           size_t n);
+#endif
