@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine_text.h"
+
 struct reader {
   const struct nsr_isa *isa;
   struct nsr_machine *m;
@@ -106,4 +108,12 @@ enum nsr_status nsr_machine_parse(struct nsr_ctx *ctx,
   if (!m->queue_window)
     return missing(ctx, name, "[queue] window");
   return NSR_OK;
+}
+
+enum nsr_status nsr_machine_find(struct nsr_ctx *ctx, const struct nsr_isa *isa,
+                                 const char *name, struct nsr_machine *m) {
+  for (const struct nsr_machine_text *t = nsr_machine_texts; t->name; t++)
+    if (strcmp(t->name, name) == 0)
+      return nsr_machine_parse(ctx, isa, name, t->text, m);
+  return nsr_fail(ctx, NSR_E_USAGE, NSR_NOWHERE, "no machine '%s'", name);
 }
