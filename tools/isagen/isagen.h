@@ -1,6 +1,6 @@
 /* isagen.h - the model of a description, and the stages that make and use it.
  *
- *   .isa text --parse--> struct isa --check--> complete and sound --emit--> C
+ *   .isa text --parse--> struct isa --review--> complete and sound --emit--> C
  *
  * The checks are the first review of a description: whatever passes them
  * decodes without ambiguity and encodes back bit for bit.
@@ -18,6 +18,10 @@ enum { MAX_BITS = NSR_MAX_WORD * 8, MAX_NAMES = 64 };
 struct tool {
   struct block *blocks;
   int errors;
+  struct {
+    const char **v;
+    int n;
+  } messages; /* printed ones: each once */
 };
 
 struct place {
@@ -201,6 +205,7 @@ struct insn {
 
 struct span {
   const char *name; /* NULL: a constant */
+  const char *what; /* for messages */
   struct place at;
   struct range bits;
   uint64_t max;   /* of a named one */
@@ -217,7 +222,7 @@ struct isa {
   const char *engines[NSR_MAX_ENGINES];
   enum nsr_order pipe_order[NSR_MAX_ENGINES], queue_order;
   struct range opcode;
-  struct place opcode_at;
+  struct place opcode_at, owned_at;
   struct {
     struct enumeration **v;
     int n;
@@ -262,7 +267,7 @@ void parse_shape_line(struct tool *t, struct isa *isa, struct shape *shape,
 void parse_insn_line(struct tool *t, struct isa *isa, struct insn *insn,
                      const struct words *w);
 
-/* check.c: what a line alone cannot show. spans.c: every bit once.
+/* review.c: what a line alone cannot show. spans.c: every bit once.
  * meaning.c: each instruction has what its class and meaning need. */
 void check_isa(struct tool *t, struct isa *isa);
 void check_spans(struct tool *t, const struct isa *isa, struct insn *insn);

@@ -175,15 +175,18 @@ static bool roles_match(const struct insn *insn, const char *roles) {
 }
 
 static void check_sem(struct tool *t, const struct insn *insn) {
+  if ((insn->cls == NSR_LOAD) != (insn->sem == NSR_SEM_LOAD)) {
+    complain(t, insn->at, "`%s`: class and semantics `load` go together",
+             insn->mnemonic);
+    return;
+  }
   if (insn->sem == NSR_SEM_NONE)
     return;
-  if (insn->cls != NSR_DATAPATH && insn->sem != NSR_SEM_LOAD)
-    complain(t, insn->at, "`%s`: a %s instruction has no semantics `%s`",
-             insn->mnemonic, nsr_class_name(insn->cls),
-             nsr_sem_name(insn->sem));
-  if ((insn->cls == NSR_LOAD) != (insn->sem == NSR_SEM_LOAD))
-    complain(t, insn->at, "`%s`: semantics `load` belong to class load",
-             insn->mnemonic);
+  if (insn->cls == NSR_CONTROL || insn->cls == NSR_BARRIER) {
+    complain(t, insn->at, "`%s`: a %s instruction has no semantics",
+             insn->mnemonic, nsr_class_name(insn->cls));
+    return;
+  }
   if (insn->meaning != sems[insn->sem].meaning)
     complain(t, insn->at, "`%s`: semantics `%s` go with meaning `%s`, not `%s`",
              insn->mnemonic, nsr_sem_name(insn->sem),
@@ -253,11 +256,8 @@ static void check_class(struct tool *t, const struct insn *insn) {
   if (!datapath && (insn->nargs || insn->nhidden || insn->external ||
                     insn->unknown_effects || insn->has_meaning))
     complain(t, insn->at,
-             "`%s`: arguments, hidden state, a meaning, external and unknown "
-             "effects belong to class datapath",
+             "`%s`: a meaning, arguments and effects are for datapath",
              insn->mnemonic);
-  if (insn->cls == NSR_LOAD && !roles_match(insn, "r"))
-    complain(t, insn->at, "`%s`: a load reads one operand", insn->mnemonic);
   if (insn->cls == NSR_LOAD && max_dims(insn))
     complain(t, insn->at, "`%s`: a load reads one element", insn->mnemonic);
   if (!datapath && insn->cls != NSR_LOAD && insn->noperands)

@@ -73,7 +73,9 @@ struct head {
 static uint32_t number(struct parser *p, const struct words *w, int i,
                        uint64_t min, uint64_t max) {
   uint64_t value = 0;
-  if (parse_number(p->tool, w->at, w->v[i], max, &value) && value < min)
+  if (!parse_number(p->tool, w->at, w->v[i], max, &value))
+    return 0;
+  if (value < min)
     complain(p->tool, w->at, "%s is less than %llu", w->v[i],
              (unsigned long long)min);
   return (uint32_t)value;
@@ -158,6 +160,7 @@ static void read_queues(struct parser *p, const struct words *w) {
 }
 
 static void read_owned(struct parser *p, const struct words *w) {
+  p->isa->owned_at = w->at;
   p->isa->owned_first = number(p, w, 1, 0, UINT16_MAX);
   p->isa->owned_last = number(p, w, 2, 0, UINT16_MAX);
 }
@@ -197,8 +200,7 @@ static void head_line(struct parser *p, const struct words *w) {
   } else if (p->isa->seen[i] && !heads[i].repeats) {
     complain(p->tool, w->at, "a second `%s`", w->v[0]);
   } else if (w->n - 1 < heads[i].min || w->n - 1 > heads[i].max) {
-    complain(p->tool, w->at, "`%s` takes %d to %d words, not %d", w->v[0],
-             heads[i].min, heads[i].max, w->n - 1);
+    complain(p->tool, w->at, "`%s` does not take %d words", w->v[0], w->n - 1);
   } else {
     heads[i].read(p, w);
   }

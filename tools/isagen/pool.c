@@ -28,14 +28,20 @@ char *copy_text(struct tool *t, const char *s, size_t n) {
   return copy;
 }
 
+static char *print_list(struct tool *t, const char *fmt, va_list ap) {
+  va_list again;
+  va_copy(again, ap);
+  int n = vsnprintf(NULL, 0, fmt, again);
+  va_end(again);
+  char *text = take(t, (size_t)n + 1);
+  vsnprintf(text, (size_t)n + 1, fmt, ap);
+  return text;
+}
+
 char *print_text(struct tool *t, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  int n = vsnprintf(NULL, 0, fmt, ap);
-  va_end(ap);
-  char *text = take(t, (size_t)n + 1);
-  va_start(ap, fmt);
-  vsnprintf(text, (size_t)n + 1, fmt, ap);
+  char *text = print_list(t, fmt, ap);
   va_end(ap);
   return text;
 }
@@ -58,14 +64,19 @@ void drop_all(struct tool *t) {
   }
 }
 
+/* What a format or shape has wrong would be told again at every use. */
 void complain(struct tool *t, struct place at, const char *fmt, ...) {
   va_list ap;
-  fprintf(stderr, "%s:%d: ", at.path, at.line);
   va_start(ap, fmt);
-  vfprintf(stderr, fmt, ap);
+  char *text = print_list(t, fmt, ap);
   va_end(ap);
-  fputc('\n', stderr);
+  text = print_text(t, "%s:%d: %s\n", at.path, at.line, text);
   t->errors++;
+  for (int i = 0; i < t->messages.n; i++)
+    if (strcmp(t->messages.v[i], text) == 0)
+      return;
+  APPEND(t, &t->messages, text);
+  fputs(text, stderr);
 }
 
 static char *read_stream(struct tool *t, FILE *f, size_t *size) {

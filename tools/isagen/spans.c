@@ -5,21 +5,25 @@
 
 static void add_span(struct tool *t, struct spans *spans, const char *name,
                      struct place at, struct range bits, uint64_t max) {
+  const char *what = print_text(t, "`%s`", name);
   APPEND(t, spans,
-         (struct span){.name = name, .at = at, .bits = bits, .max = max});
+         (struct span){
+             .name = name, .what = what, .at = at, .bits = bits, .max = max});
+}
+
+static void add_constant(struct tool *t, struct spans *spans, const char *what,
+                         struct place at, struct range bits, uint64_t value) {
+  APPEND(t, spans,
+         (struct span){.what = what, .at = at, .bits = bits, .value = value});
 }
 
 static void add_constants(struct tool *t, struct spans *spans,
                           const struct constants *constants) {
   for (int i = 0; i < constants->n; i++) {
     const struct constant *c = &constants->v[i];
-    APPEND(t, spans,
-           (struct span){.at = c->at, .bits = c->bits, .value = c->value});
+    add_constant(t, spans, c->reserved ? "`reserved`" : "`fixed`", c->at,
+                 c->bits, c->value);
   }
-}
-
-static const char *span_name(const struct span *s) {
-  return s->name ? s->name : "a fixed or reserved range";
 }
 
 /* Overlaps are reported where the later line stands. */
@@ -27,42 +31,50 @@ static void report_overlap(struct tool *t, const struct span *a,
                            const struct span *b, int bit) {
   const struct span *later = a->at.line > b->at.line ? a : b;
   const struct span *earlier = later == a ? b : a;
-  complain(t, later->at, "`%s` overlaps `%s` (line %d) at bit %d",
-           span_name(later), span_name(earlier), earlier->at.line, bit);
+  complain(t, later->at, "%s overlaps %s (line %d) at bit %d", later->what,
+           earlier->what, earlier->at.line, bit);
 }
 
-static void report_gap(struct tool *t, struct place at, const char *name,
-                       int first, int last) {
-  complain(t, at, "`%s`: bits %d..%d are neither named, fixed nor reserved",
-           name, first, last);
-}
-
-/* Claims the bits 0..size-1 for the spans. */
-static void claim(struct tool *t, const struct spans *spans, int size,
-                  struct place at, const char *name) {
-  const struct span *owner[MAX_BITS] = {0};
-  for (int i = 0; i < spans->n; i++) {
-    const struct span *s = &spans->v[i];
-    if (s->bits.lo + s->bits.width > size) {
-      complain(t, s->at, "`%s` of `%s` lies past the word of %d bits",
-               span_name(s), name, size);
-      continue;
-    }
-    bool reported = false;
-    for (int b = s->bits.lo; b < s->bits.lo + s->bits.width; b++) {
-      if (owner[b] && !reported)
-        report_overlap(t, owner[b], s, b);
-      reported |= owner[b] != NULL;
-      owner[b] = s;
-    }
+/* Claims the bits of one span. */
+static void claim(struct tool *t, const struct span **owner,
+                  const struct span *s) {
+  bool reported = false;
+  for (int b = s->bits.lo; b < s->bits.lo + s->bits.width; b++) {
+    if (owner[b] && !reported)
+      report_overlap(t, owner[b], s, b);
+    reported |= owner[b] != NULL;
+    owner[b] = s;
   }
+}
+
+static void check_gaps(struct tool *t, const struct span *const *owner,
+                       int size, struct place at, const char *name) {
   for (int b = 0; b < size; b++) {
     int first = b;
     while (b < size && !owner[b])
       b++;
     if (b > first)
-      report_gap(t, at, name, first, b - 1);
+      complain(t, at, "`%s`: bits %d..%d are neither named, fixed nor reserved",
+               name, first, b - 1);
   }
+}
+
+static void claim_all(struct tool *t, const struct spans *spans, int size,
+                      struct place at, const char *name) {
+  const struct span *owner[MAX_BITS] = {0};
+  bool past = false;
+  for (int i = 0; i < spans->n; i++) {
+    const struct span *s = &spans->v[i];
+    if (s->bits.lo + s->bits.width <= size) {
+      claim(t, owner, s);
+      continue;
+    }
+    past = true;
+    complain(t, s->at, "%s of `%s` lies past the word of %d bits", s->what,
+             name, size);
+  }
+  if (!past)
+    check_gaps(t, owner, size, at, name);
 }
 
 void check_shape_spans(struct tool *t, struct shape *shape) {
@@ -76,7 +88,7 @@ void check_shape_spans(struct tool *t, struct shape *shape) {
     int end = spans.v[i].bits.lo + spans.v[i].bits.width;
     shape->width = end > shape->width ? end : shape->width;
   }
-  claim(t, &spans, shape->width, shape->at, shape->name);
+  claim_all(t, &spans, shape->width, shape->at, shape->name);
 }
 
 static void add_operand(struct tool *t, struct spans *spans,
@@ -87,11 +99,11 @@ static void add_operand(struct tool *t, struct spans *spans,
     if (!bits.width)
       continue;
     /* An accumulation flag that may not be set is a reserved bit. */
-    bool reserved = i == ACC && !o->acc;
-    add_span(t, spans,
-             reserved ? NULL
-                      : print_text(t, "%s.%s", o->name, shape_slots[i].name),
-             o->at, bits, f->max);
+    if (i == ACC && !o->acc)
+      add_constant(t, spans, "`acc`", o->at, bits, 0);
+    else
+      add_span(t, spans, print_text(t, "%s.%s", o->name, shape_slots[i].name),
+               o->at, bits, f->max);
   }
   for (int i = 0; i < o->shape->constants.n; i++) {
     struct constant c = o->shape->constants.v[i];
@@ -101,16 +113,9 @@ static void add_operand(struct tool *t, struct spans *spans,
   }
 }
 
-/* The opcode is a constant of its instruction. */
-static void add_opcode(struct tool *t, const struct isa *isa,
-                       struct insn *insn) {
-  APPEND(t, &insn->spans,
-         (struct span){
-             .at = isa->opcode_at, .bits = isa->opcode, .value = insn->opcode});
-}
-
 void check_spans(struct tool *t, const struct isa *isa, struct insn *insn) {
-  add_opcode(t, isa, insn);
+  add_constant(t, &insn->spans, "`opcode`", isa->opcode_at, isa->opcode,
+               insn->opcode);
   for (int i = 0; i < NINSN_SLOTS; i++)
     if (insn->fields[i].bits.width)
       add_span(t, &insn->spans, insn_slots[i].name, insn->fields[i].at,
@@ -121,5 +126,5 @@ void check_spans(struct tool *t, const struct isa *isa, struct insn *insn) {
     add_span(t, &insn->spans, insn->args[i].name, insn->args[i].field.at,
              insn->args[i].field.bits, insn->args[i].field.max);
   add_constants(t, &insn->spans, &insn->constants);
-  claim(t, &insn->spans, (int)isa->word * 8, insn->at, insn->mnemonic);
+  claim_all(t, &insn->spans, (int)isa->word * 8, insn->at, insn->mnemonic);
 }

@@ -1,4 +1,4 @@
-/* check.c - what a line alone cannot show: widths against counts, names used
+/* review.c - what a line alone cannot show: widths against counts, names used
  * twice, opcodes that collide, fields that need each other.
  */
 #include "isagen.h"
@@ -21,7 +21,7 @@ static void need_bits(struct tool *t, const char *name, struct field *f,
                       uint64_t count, const char *things) {
   f->max = count - 1;
   if (f->bits.width < bits_for(count))
-    complain(t, f->at, "`%s` has %d bits, too few for %llu %s", name,
+    complain(t, f->at, "`%s` is too narrow (%d) for %llu %s", name,
              f->bits.width, (unsigned long long)count, things);
 }
 
@@ -78,7 +78,7 @@ static void check_field(struct tool *t, const struct isa *isa,
     check_queue(f);
     break;
   case SLOT_DIMS:
-    need_bits(t, slot->name, f, (uint64_t)ndims + 1, "numbers of dimensions");
+    need_bits(t, slot->name, f, (uint64_t)ndims + 1, "counts of dimensions");
     break;
   }
 }
@@ -95,7 +95,7 @@ static void check_flagged(struct tool *t, const struct isa *isa,
     complain(t, flag->at, "a register flag without `%s`", slot->name);
   else if (number->bits.width - number->is_signed < bits_for(isa->registers))
     complain(t, number->at,
-             "`%s` may be a register, but has too few bits for %u registers",
+             "`%s` may be a register, but is too narrow for %u of them",
              slot->name, isa->registers);
 }
 
@@ -135,12 +135,12 @@ static void check_partitions(struct tool *t, const struct isa *isa,
     complain(t, shape->at, "shape `%s` is on chip, but has no field `part`",
              shape->name);
   else if (f[PART].bits.width < bits_for(isa->partitions))
-    complain(t, f[PART].at, "`part` has %d bits, too few for %u partitions",
+    complain(t, f[PART].at, "`part` is too narrow (%d) for %u partitions",
              f[PART].bits.width, isa->partitions);
   if (has(&f[NPARTS]) &&
       f[NPARTS].bits.width < bits_for((uint64_t)isa->partitions + 1))
     complain(t, f[NPARTS].at,
-             "`nparts` has %d bits, too few to count %u partitions",
+             "`nparts` is too narrow (%d) to count %u partitions",
              f[NPARTS].bits.width, isa->partitions);
 }
 
@@ -215,11 +215,18 @@ static void check_args(struct tool *t, struct insn *insn) {
   }
 }
 
-static bool has_operand(const struct insn *insn, const char *name) {
-  for (int i = 0; i < insn->noperands; i++)
-    if (strcmp(insn->operands[i].name, name) == 0)
-      return true;
-  return false;
+static void check_index(struct tool *t, const struct insn *insn,
+                        const struct operand *o) {
+  for (int i = 0; i < insn->noperands; i++) {
+    const struct operand *index = &insn->operands[i];
+    if (strcmp(index->name, o->indexed_by) != 0)
+      continue;
+    if (index == o || !nsr_role_reads(index->role))
+      complain(t, o->at, "`%s` does not hold indices of `%s`", index->name,
+               o->name);
+    return;
+  }
+  complain(t, o->at, "unknown operand `%s`", o->indexed_by);
 }
 
 static void check_operands(struct tool *t, const struct insn *insn) {
@@ -233,8 +240,8 @@ static void check_operands(struct tool *t, const struct insn *insn) {
     if (o->acc && !has(&o->shape->fields[ACC]))
       complain(t, o->at, "`%s` accumulates, but shape `%s` has no `acc`",
                o->name, o->shape->name);
-    if (o->indexed_by && !has_operand(insn, o->indexed_by))
-      complain(t, o->at, "unknown operand `%s`", o->indexed_by);
+    if (o->indexed_by)
+      check_index(t, insn, o);
   }
 }
 
@@ -280,7 +287,7 @@ static void check_unique(struct tool *t, const struct isa *isa, int i) {
 
 static void check_head(struct tool *t, const struct isa *isa) {
   if (isa->owned_first > isa->owned_last || isa->owned_last >= isa->semaphores)
-    complain(t, isa->at, "owned semaphores %u..%u are not among 0..%u",
+    complain(t, isa->owned_at, "owned semaphores %u..%u are not among 0..%u",
              isa->owned_first, isa->owned_last, isa->semaphores - 1);
   if (isa->opcode.lo + isa->opcode.width > (int)isa->word * 8)
     complain(t, isa->opcode_at, "`opcode` lies past the word of %u bits",
