@@ -1,4 +1,5 @@
 /* rewrite.c - the list of passes; the only file that knows them all. */
+#include <nsr/dump.h>
 #include <nsr/rewrite.h>
 
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "dep/explicit.h"
 #include "emit/weave.h"
 #include "ir/tree.h"
+#include "report/stages.h"
 #include "sync/plan.h"
 
 /* What the passes make, in the order they make it. */
@@ -210,6 +212,13 @@ static enum nsr_status judge(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   return verdict_status(ctx, k, options->strict, &r->judgement);
 }
 
+static enum nsr_status recover(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                               struct work_bench *b) {
+  NSR_TRY(nsr_program_build(ctx, k, &b->program));
+  NSR_TRY(nsr_tree_build(ctx, &b->program, &b->tree));
+  return nsr_tree_exit(ctx, &b->tree, &b->exit);
+}
+
 enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                             const uint8_t *input, size_t size,
                             const struct nsr_rewrite_options *options,
@@ -218,13 +227,12 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   struct nsr_mark mark = nsr_scratch_mark(ctx);
   struct work_bench b = {0};
   *report = (struct nsr_rewrite_report){0};
-  NSR_TRY(nsr_program_build(ctx, k, &b.program));
-  NSR_TRY(nsr_tree_build(ctx, &b.program, &b.tree));
-  NSR_TRY(nsr_tree_exit(ctx, &b.tree, &b.exit));
+  NSR_TRY(recover(ctx, k, &b));
   report->changed = has_work_to_do(&b);
   if (report->changed) {
     NSR_TRY(analyse(ctx, &b));
     NSR_TRY(synthesise(ctx, options, &b));
+    NSR_TRY(nsr_weave(ctx, &b.plan, b.exit, &b.woven));
     NSR_TRY(make_kernel(ctx, &b, options, input, size, out));
     NSR_TRY(nsr_kernel_check(ctx, *out));
   } else {
@@ -236,4 +244,43 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
     NSR_TRY(judge(ctx, k, *out, options, report));
   nsr_scratch_release(ctx, mark);
   return NSR_OK;
+}
+
+/* ---- dumps */
+
+int nsr_stage_parse(const char *name) {
+  static const char *const names[] = {"cfg", "scopes", "deps", "plan"};
+  for (int i = 0; i <= NSR_STAGE_PLAN; i++)
+    if (strcmp(names[i], name) == 0)
+      return i;
+  return -1;
+}
+
+enum nsr_status nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                         enum nsr_stage stage,
+                         const struct nsr_rewrite_options *options,
+                         const char **text) {
+  struct work_bench b = {0};
+  struct nsr_strbuf out;
+  nsr_strbuf_init(&out, ctx, NSR_KEEP);
+  NSR_TRY(recover(ctx, k, &b));
+  if (stage >= NSR_STAGE_DEPS)
+    NSR_TRY(analyse(ctx, &b));
+  if (stage >= NSR_STAGE_PLAN)
+    NSR_TRY(synthesise(ctx, options, &b));
+  switch (stage) {
+  case NSR_STAGE_CFG:
+    nsr_print_cfg(&out, &b.tree);
+    break;
+  case NSR_STAGE_SCOPES:
+    nsr_print_scopes(&out, &b.tree);
+    break;
+  case NSR_STAGE_DEPS:
+    nsr_print_deps(&out, &b.deps);
+    break;
+  case NSR_STAGE_PLAN:
+    nsr_print_plan(&out, &b.plan);
+    break;
+  }
+  return nsr_strbuf_done(&out, text, NULL);
 }

@@ -1,0 +1,23 @@
+/* dump.h - what the passes make, as text: for people and for tests.
+ */
+#ifndef NSR_DUMP_H
+#define NSR_DUMP_H
+
+#include <nsr/rewrite.h>
+
+enum nsr_stage {
+  NSR_STAGE_CFG,    /* blocks and loops of each stream */
+  NSR_STAGE_SCOPES, /* the common tree */
+  NSR_STAGE_DEPS,   /* dependences, and what the input leaves open */
+  NSR_STAGE_PLAN    /* waits, counter groups, mirrors of the output */
+};
+
+/* A stage by name ("cfg", "scopes", "deps", "plan"), -1: none. */
+int nsr_stage_parse(const char *name);
+
+/* Runs the passes on k up to a stage and prints what it made. Fails as
+ * nsr_rewrite does where a pass before that refuses. */
+NSR_MUST_USE enum nsr_status
+nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k, enum nsr_stage stage,
+         const struct nsr_rewrite_options *options, const char **text);
+#endif

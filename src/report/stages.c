@@ -1,0 +1,156 @@
+/* stages.c - the passes' results as text. */
+#include "report/stages.h"
+
+static const char *engine_name(const struct nsr_tree *t, int e) {
+  return t->program->k->isa->engines[e];
+}
+
+/* "act[12] tt" */
+static void put_work(struct nsr_strbuf *b, const struct nsr_tree *t,
+                     uint32_t w) {
+  const struct nsr_work *x = &t->works[w];
+  const struct nsr_kernel *k = t->program->k;
+  struct nsr_insn insn;
+  const char *bad = nsr_decode(
+      k->isa, x->engine,
+      nsr_stream_word(k, t->program->stream[x->engine], x->insn), &insn);
+  nsr_strbuf_printf(b, "%s[%u] %s", engine_name(t, x->engine), x->insn,
+                    bad ? "?" : insn.desc->mnemonic);
+  if (x->channel >= k->isa->nengines)
+    nsr_strbuf_printf(b, " %s", nsr_channel_name(k, x->channel));
+}
+
+static void indent(struct nsr_strbuf *b, uint32_t depth) {
+  for (uint32_t i = 0; i < depth; i++)
+    nsr_strbuf_puts(b, "  ");
+}
+
+/* ---- cfg */
+
+static void put_block(struct nsr_strbuf *b, const struct nsr_cfg *g,
+                      uint32_t i) {
+  const struct nsr_block *x = &g->blocks[i];
+  nsr_strbuf_printf(b, "  b%u %u..%u", i, x->first, x->first + x->n - 1);
+  if (x->idom == NSR_NONE) {
+    nsr_strbuf_puts(b, " unreachable\n");
+    return;
+  }
+  nsr_strbuf_printf(b, " idom b%u", x->idom);
+  if (x->loop != NSR_NONE)
+    nsr_strbuf_printf(b, " loop b%u", g->loops[x->loop].header);
+  for (int j = 0; j < 2; j++)
+    if (x->succ[j] != NSR_NONE)
+      nsr_strbuf_printf(b, " -> b%u", x->succ[j]);
+  nsr_strbuf_puts(b, "\n");
+}
+
+void nsr_print_cfg(struct nsr_strbuf *b, const struct nsr_tree *t) {
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    if (!t->program->stream[e])
+      continue;
+    const struct nsr_cfg *g = t->local[e].cfg;
+    nsr_strbuf_printf(b, "%s: %u blocks, %u loops\n", engine_name(t, e),
+                      g->nblocks, g->nloops);
+    for (uint32_t i = 0; i < g->nblocks; i++)
+      put_block(b, g, i);
+  }
+}
+
+/* ---- scopes */
+
+static void put_part(struct nsr_strbuf *b, const struct nsr_tree *t,
+                     const struct nsr_part *part, uint32_t depth) {
+  if (part->kind == NSR_PART_BARRIER) {
+    indent(b, depth);
+    nsr_strbuf_printf(b, "sync %d\n", (int)part->id);
+    return;
+  }
+  for (uint32_t i = part->first; i < part->first + part->n; i++) {
+    indent(b, depth);
+    put_work(b, t, i);
+    nsr_strbuf_puts(b, "\n");
+  }
+}
+
+static void put_scope(struct nsr_strbuf *b, const struct nsr_tree *t,
+                      uint32_t scope) {
+  static const char *const kinds[] = {"program", "loop", "arm"};
+  const struct nsr_common *s = &t->scopes[scope];
+  indent(b, s->depth);
+  nsr_strbuf_printf(b, "%s %u\n", kinds[s->kind], scope);
+  for (uint32_t p = s->first_part; p != NSR_NONE; p = t->parts[p].next)
+    if (t->parts[p].kind == NSR_PART_SCOPE)
+      put_scope(b, t, t->parts[p].first);
+    else
+      put_part(b, t, &t->parts[p], s->depth + 1);
+}
+
+void nsr_print_scopes(struct nsr_strbuf *b, const struct nsr_tree *t) {
+  put_scope(b, t, 0);
+}
+
+/* ---- dependences */
+
+static void put_dep(struct nsr_strbuf *b, const struct nsr_tree *t,
+                    const struct nsr_dep *d) {
+  put_work(b, t, d->c);
+  nsr_strbuf_puts(b, " after ");
+  put_work(b, t, d->p);
+  nsr_strbuf_puts(b, d->p < d->c ? "" : " (carried)");
+  if (d->lag)
+    nsr_strbuf_printf(b, " but the last %u", d->lag);
+  nsr_strbuf_printf(b, ": %s, %s %lld..%lld%s\n",
+                    d->overlap == NSR_OVERLAP_MUST ? "must" : "may",
+                    nsr_space_name((enum nsr_space)d->where.space),
+                    (long long)d->where.lo, (long long)d->where.hi - 1,
+                    d->unordered ? ", unordered in the input" : "");
+}
+
+void nsr_print_deps(struct nsr_strbuf *b, const struct nsr_deps *deps) {
+  for (uint32_t i = 0; i < deps->n; i++)
+    if (deps->deps[i].overlap != NSR_OVERLAP_NO)
+      put_dep(b, deps->tree, &deps->deps[i]);
+}
+
+/* ---- plan */
+
+static void put_threshold(struct nsr_strbuf *b, const struct nsr_plan *plan,
+                          const struct nsr_plan_wait *w) {
+  if (!w->is_reg) {
+    nsr_strbuf_printf(b, "%d", (int)w->value);
+    return;
+  }
+  nsr_strbuf_printf(b, "r%d", plan->mirrors[w->mirror].reg);
+  if (w->scale != 1)
+    nsr_strbuf_printf(b, " * %d", (int)w->scale);
+  if (w->less)
+    nsr_strbuf_printf(b, " - %d", (int)w->less);
+}
+
+static void put_wait(struct nsr_strbuf *b, const struct nsr_plan *plan,
+                     const struct nsr_plan_wait *w) {
+  put_work(b, plan->tree, w->c);
+  nsr_strbuf_printf(b, " waits s%u >= ", w->sem);
+  put_threshold(b, plan, w);
+  nsr_strbuf_puts(b, " for ");
+  put_work(b, plan->tree, w->p);
+  nsr_strbuf_puts(b, "\n");
+}
+
+void nsr_print_plan(struct nsr_strbuf *b, const struct nsr_plan *plan) {
+  const struct nsr_tree *t = plan->tree;
+  for (uint32_t w = 0; w < t->nworks; w++)
+    if (plan->update[w] >= 0) {
+      put_work(b, t, w);
+      nsr_strbuf_printf(b, " counts in s%d, scope %u\n", (int)plan->update[w],
+                        t->works[w].scope);
+    }
+  for (uint32_t i = 0; i < plan->nmirrors; i++) {
+    const struct nsr_mirror *m = &plan->mirrors[i];
+    nsr_strbuf_printf(b, "%s r%d starts at %d, +%d per entry of scope %u\n",
+                      engine_name(t, m->engine), m->reg, (int)m->start,
+                      (int)m->step, m->scope);
+  }
+  for (uint32_t i = 0; i < plan->nwaits; i++)
+    put_wait(b, plan, &plan->waits[i]);
+}
