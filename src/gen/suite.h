@@ -24,7 +24,8 @@ struct nsr_gen_kernel {
                           struct nsr_strbuf *out);
 };
 
-extern const struct nsr_gen_kernel nsr_gen_sync_bound, nsr_gen_rmsnorm;
+extern const struct nsr_gen_kernel nsr_gen_sync_bound, nsr_gen_rmsnorm,
+    nsr_gen_random;
 
 /* ` data "BASE64"`: n pseudo-random elements, the same for the same seed; f32
  * in -2..2 in steps of 1/512, or i32 in 0..255. Nothing for n = 0. */
