@@ -1,4 +1,4 @@
-/* nsync-objdump - what a kernel file holds: a summary, assembly. */
+/* nsync-objdump - what a kernel file holds: a summary, assembly, JSON. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,12 +10,13 @@
 #include "common.h"
 
 static const char usage[] =
-    "usage: nsync-objdump [-d] [--member=NAME] [-o OUT] FILE\n"
+    "usage: nsync-objdump [-d | --json] [--member=NAME] [-o OUT] FILE\n"
     "\n"
     "Prints what the kernels of FILE (an object or a .neff archive; \"-\" is\n"
     "standard input) hold: a summary unless one of these is given.\n"
     "\n"
     "  -d, --disassemble  assembly text, which nsync-as assembles to FILE\n"
+    "      --json         JSON lines, which nsync-as --json assembles to FILE\n"
     "      --member=NAME  this member of an archive only\n"
     "  -o, --output=OUT   write there instead of standard output\n"
     "      --help         print this\n"
@@ -23,7 +24,7 @@ static const char usage[] =
     "\n"
     "Exit: 0 done, 2 usage, 3 unreadable or malformed input or I/O.\n";
 
-enum form { SUMMARY, ASSEMBLY };
+enum form { SUMMARY, ASSEMBLY, JSON };
 
 /* ---- output: pieces, written at the end as one */
 
@@ -165,7 +166,8 @@ static enum nsr_status dump(struct tool *t, const struct nsr_container *c,
     return summary(t, k, path, o);
   if (form == ASSEMBLY && head)
     NSR_TRY(print(o, "; %s\n", path));
-  NSR_TRY(nsr_disassemble(t->ctx, k, &text, &n));
+  NSR_TRY(form == JSON ? nsr_to_json(t->ctx, k, &text, &n)
+                       : nsr_disassemble(t->ctx, k, &text, &n));
   return put(o, text, n);
 }
 
@@ -210,6 +212,7 @@ static enum nsr_status run(struct tool *t, const char *in, enum form form,
 int main(int argc, char **argv) {
   static const struct option options[] = {
       {"disassemble", no_argument, NULL, 'd'},
+      {"json", no_argument, NULL, 'j'},
       {"member", required_argument, NULL, 'm'},
       {"output", required_argument, NULL, 'o'},
       TOOL_OPTIONS};
@@ -222,7 +225,10 @@ int main(int argc, char **argv) {
   while ((c = tool_option(&t, "do:", options)) != TOOL_DONE)
     switch (c) {
     case 'd':
-      form = ASSEMBLY;
+    case 'j':
+      if (form != SUMMARY)
+        return tool_usage(&t, "expected one of -d and --json");
+      form = c == 'd' ? ASSEMBLY : JSON;
       break;
     case 'm':
       member = optarg;

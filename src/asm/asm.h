@@ -11,8 +11,7 @@
 #ifndef NSR_ASM_ASM_H
 #define NSR_ASM_ASM_H
 
-#include "asm/asm_map.h"
-#include "base/vec.h"
+#include "asm/asm_build.h"
 
 enum {
   NSR_ASM_DEPTH = 64,          /* macros and repeats inside each other */
@@ -76,35 +75,15 @@ struct nsr_asm_fixup {
   uint32_t line, column;
 };
 
-struct nsr_asm_stream {
-  bool present, has_lines;
-  uint32_t n, barriers;
-  NSR_VEC(uint8_t) code;
-  NSR_VEC(struct nsr_reloc) relocs;
-  NSR_VEC(struct nsr_label) labels;
-  NSR_VEC(struct nsr_line) lines;
-  NSR_VEC(struct nsr_asm_fixup) fixups;
-  struct nsr_map label_map;
-};
-
-struct nsr_asm_section {
-  struct nsr_section head;
-  bool nobits;
-  NSR_VEC(uint8_t) data;
-};
-
 struct nsr_asm {
   struct nsr_ctx *ctx;
-  const char *path, *base; /* base: path's last component */
-  const struct nsr_isa *isa;
-  struct nsr_kernel kernel; /* scalars; the arrays are below */
-  bool named, owned;
-  NSR_VEC(struct nsr_queue) queues;
-  NSR_VEC(struct nsr_tensor) tensors;
-  NSR_VEC(const char *) files;
-  NSR_VEC(struct nsr_asm_section) sections;
-  struct nsr_asm_stream streams[NSR_MAX_ENGINES];
-  struct nsr_map tensor_map, file_map, const_map, macro_map;
+  const char *path, *base;   /* base: path's last component */
+  const struct nsr_isa *isa; /* NULL: before .isa */
+  struct nsr_build b;
+  NSR_VEC(struct nsr_asm_fixup) fixups[NSR_MAX_ENGINES];
+  uint32_t barriers[NSR_MAX_ENGINES]; /* seen so far */
+  bool named;
+  struct nsr_map const_map, macro_map;
   NSR_VEC(struct nsr_asm_value) consts;
   NSR_VEC(struct nsr_asm_macro) macros;
   int engine;          /* of the current stream, -1: none */
@@ -211,10 +190,8 @@ NSR_MUST_USE enum nsr_status nsr_asm_word_directive(struct nsr_asm *a);
 NSR_MUST_USE enum nsr_status
 nsr_asm_operand(struct nsr_asm *a, const struct nsr_operand_desc *desc,
                 bool element, struct nsr_operand *o, uint32_t *tensor);
-/* The entry of a source file, made if there is none. */
-NSR_MUST_USE enum nsr_status nsr_asm_file(struct nsr_asm *a, const char *name,
-                                          size_t n, uint32_t *file);
-/* The current stream, NULL (reported) before .engine. */
-struct nsr_asm_stream *nsr_asm_current(struct nsr_asm *a, const char *at);
+/* Reports that .engine is missing, if it is. */
+NSR_MUST_USE enum nsr_status nsr_asm_need_engine(struct nsr_asm *a,
+                                                 const char *at);
 
 #endif

@@ -7,8 +7,6 @@
 #include "asm/asm_quote.h"
 #include "asm/asm_shape.h"
 
-enum { TYPE_NOBITS = 8 }; /* of a section without bytes in the file */
-
 static bool is(const char *s, size_t n, const char *word) {
   return strlen(word) == n && memcmp(s, word, n) == 0;
 }
@@ -35,7 +33,8 @@ static enum nsr_status isa_known(struct nsr_asm *a, const char *at,
   char names[256] = "";
   for (int i = 0; nsr_isas[i]; i++) {
     if (is(s, n, nsr_isas[i]->name)) {
-      a->isa = a->kernel.isa = nsr_isas[i];
+      a->isa = nsr_isas[i];
+      nsr_build_isa(&a->b, a->isa);
       return NSR_OK;
     }
     if (strlen(names) + strlen(nsr_isas[i]->name) + 2 < sizeof names)
@@ -53,22 +52,17 @@ static enum nsr_status isa(struct nsr_asm *a) {
   if (a->isa)
     return nsr_asm_error(a, at, ".isa is given twice");
   NSR_TRY(nsr_asm_name(a, "the name of an instruction set", &s, &n, NULL));
-  NSR_TRY(isa_known(a, at, s, n));
-  for (int e = 0; e < a->isa->nengines; e++)
-    a->kernel.pipe_order[e] = a->isa->pipe_order[e];
-  a->kernel.owned_first = a->isa->owned_first;
-  a->kernel.owned_last = a->isa->owned_last;
-  return NSR_OK;
+  return isa_known(a, at, s, n);
 }
 
 static enum nsr_status kernel(struct nsr_asm *a) {
   if (a->named)
     return nsr_asm_error(a, a->p, ".kernel is given twice");
   a->named = true;
-  a->kernel.name = "";
+  a->b.kernel.name = "";
   if (nsr_asm_accept(a, "\"\"")) /* the one name that may be empty */
     return NSR_OK;
-  return kept_name(a, "the kernel's name", &a->kernel.name);
+  return kept_name(a, "the kernel's name", &a->b.kernel.name);
 }
 
 static enum nsr_status owned(struct nsr_asm *a) {
@@ -76,8 +70,8 @@ static enum nsr_status owned(struct nsr_asm *a) {
   NSR_TRY(nsr_asm_int(a, "the first owned semaphore", 0, top, &first));
   NSR_TRY(nsr_asm_expect(a, ","));
   NSR_TRY(nsr_asm_int(a, "the last owned semaphore", 0, top, &last));
-  a->kernel.owned_first = (uint16_t)first;
-  a->kernel.owned_last = (uint16_t)last;
+  a->b.kernel.owned_first = (uint16_t)first;
+  a->b.kernel.owned_last = (uint16_t)last;
   return NSR_OK;
 }
 
@@ -113,7 +107,7 @@ static enum nsr_status order_name(struct nsr_asm *a, enum nsr_order *order) {
 static enum nsr_status order(struct nsr_asm *a) {
   int engine;
   NSR_TRY(engine_name(a, &engine));
-  return order_name(a, &a->kernel.pipe_order[engine]);
+  return order_name(a, &a->b.kernel.pipe_order[engine]);
 }
 
 static enum nsr_status queue(struct nsr_asm *a) {
@@ -124,16 +118,17 @@ static enum nsr_status queue(struct nsr_asm *a) {
   nsr_asm_blank(a);
   const char *at = a->p;
   NSR_TRY(nsr_asm_name(a, "the queue's name", &s, &n, NULL));
-  if (nsr_queue_by_name(a->queues.v, (uint32_t)a->queues.n, s, n) != NSR_NONE)
+  if (nsr_queue_by_name(a->b.queues.v, (uint32_t)a->b.queues.n, s, n) !=
+      NSR_NONE)
     return nsr_asm_error(a, at, "queue '%.*s' is already defined", (int)n, s);
-  if (a->queues.n == NSR_MAX_QUEUES)
+  if (a->b.queues.n == NSR_MAX_QUEUES)
     return nsr_asm_error(a, at, "expected at most %d queues", NSR_MAX_QUEUES);
   NSR_TRY(keep(a, s, n, &q.name));
   NSR_TRY(engine_name(a, &engine));
   q.engine = (uint8_t)engine;
   if (!nsr_asm_at_end(a))
     NSR_TRY(order_name(a, &q.order));
-  NSR_PUSH(a->ctx, NSR_SCRATCH, &a->queues, q);
+  NSR_PUSH(a->ctx, NSR_SCRATCH, &a->b.queues, q);
   return NSR_OK;
 }
 
@@ -167,50 +162,26 @@ static enum nsr_status engine(struct nsr_asm *a) {
   NSR_TRY(engine_name(a, &e));
   a->engine = e;
   a->in_section = false;
-  a->streams[e].present = true;
+  a->b.streams[e].present = true;
   return NSR_OK;
 }
 
-struct nsr_asm_stream *nsr_asm_current(struct nsr_asm *a, const char *at) {
-  if (a->engine >= 0 && !a->in_section)
-    return &a->streams[a->engine];
-  nsr_asm_error(a, at, "expected .engine before this");
-  return NULL;
+enum nsr_status nsr_asm_need_engine(struct nsr_asm *a, const char *at) {
+  return a->engine >= 0 && !a->in_section
+             ? NSR_OK
+             : nsr_asm_error(a, at, "expected .engine before this");
 }
 
 enum nsr_status nsr_asm_label(struct nsr_asm *a, const char *at, const char *s,
                               size_t n) {
-  struct nsr_asm_stream *stream = nsr_asm_current(a, at);
-  const char *name;
-  if (!stream)
-    return NSR_E_SYNTAX;
-  if (nsr_map_get(&stream->label_map, s, n) != NSR_NONE)
+  NSR_TRY(nsr_asm_need_engine(a, at));
+  struct nsr_map *map = &a->b.streams[a->engine].label_map;
+  if (nsr_map_get(map, s, n) != NSR_NONE)
     return nsr_asm_error(a, at, "label '%.*s' is already defined", (int)n, s);
-  NSR_TRY(keep(a, s, n, &name));
-  NSR_TRY(nsr_map_put(a->ctx, &stream->label_map, name, n, stream->n));
-  NSR_PUSH(a->ctx, NSR_SCRATCH, &stream->labels,
-           ((struct nsr_label){name, stream->n}));
-  return NSR_OK;
+  return nsr_build_label(&a->b, a->engine, s, n);
 }
 
 /* ---- source lines */
-
-static enum nsr_status new_file(struct nsr_asm *a, const char *s, size_t n,
-                                uint32_t *file) {
-  const char *name;
-  NSR_TRY(keep(a, s, n, &name));
-  *file = (uint32_t)a->files.n;
-  if (nsr_map_get(&a->file_map, name, n) == NSR_NONE)
-    NSR_TRY(nsr_map_put(a->ctx, &a->file_map, name, n, *file));
-  NSR_PUSH(a->ctx, NSR_SCRATCH, &a->files, name);
-  return NSR_OK;
-}
-
-enum nsr_status nsr_asm_file(struct nsr_asm *a, const char *name, size_t n,
-                             uint32_t *file) {
-  *file = nsr_map_get(&a->file_map, name, n);
-  return *file == NSR_NONE ? new_file(a, name, n, file) : NSR_OK;
-}
 
 static enum nsr_status file(struct nsr_asm *a) {
   const char *s;
@@ -220,13 +191,14 @@ static enum nsr_status file(struct nsr_asm *a) {
   if (nsr_asm_at(a, '"') || nsr_asm_word(a, &s, &n)) {
     if (nsr_asm_at(a, '"'))
       NSR_TRY(nsr_asm_name(a, "a file's name", &s, &n, NULL));
-    return nsr_asm_file(a, s, n, &a->file);
+    return nsr_build_file(&a->b, s, n, &a->file);
   }
   if (nsr_asm_at_end(a) || *a->p < '0' || *a->p > '9')
     return nsr_asm_expected(a, "a file's name, or its number in .files");
-  if (!a->files.n)
+  if (!a->b.files.n)
     return nsr_asm_error(a, a->p, "expected .files before a file's number");
-  NSR_TRY(nsr_asm_int(a, "the file's number", 0, (int64_t)a->files.n - 1, &v));
+  NSR_TRY(
+      nsr_asm_int(a, "the file's number", 0, (int64_t)a->b.files.n - 1, &v));
   a->file = (uint32_t)v;
   return NSR_OK;
 }
@@ -240,23 +212,21 @@ static enum nsr_status files(struct nsr_asm *a) {
     return NSR_OK;
   do {
     NSR_TRY(nsr_asm_name(a, "a file's name", &s, &n, NULL));
-    NSR_TRY(new_file(a, s, n, &made));
+    NSR_TRY(nsr_build_new_file(&a->b, s, n, &made));
   } while (nsr_asm_accept(a, ","));
   return NSR_OK;
 }
 
 static enum nsr_status lines(struct nsr_asm *a) {
-  struct nsr_asm_stream *stream = nsr_asm_current(a, a->line);
-  if (!stream)
-    return NSR_E_SYNTAX;
-  stream->has_lines = true;
+  NSR_TRY(nsr_asm_need_engine(a, a->line));
+  a->b.streams[a->engine].has_lines = true;
   return NSR_OK;
 }
 
 /* ---- raw sections */
 
 static enum nsr_status attribute(struct nsr_asm *a,
-                                 struct nsr_asm_section *section,
+                                 struct nsr_build_section *section,
                                  uint64_t *size, bool *sized) {
   struct nsr_section *head = &section->head;
   const char *s = NULL;
@@ -295,39 +265,38 @@ static enum nsr_status attribute(struct nsr_asm *a,
 }
 
 static enum nsr_status section(struct nsr_asm *a) {
-  struct nsr_asm_section section = {.head = {.type = 1, .align = 1}};
+  struct nsr_build_section section = {.head = {.type = 1, .align = 1}};
   uint64_t size = 0;
   bool sized = false;
   NSR_TRY(kept_name(a, "the section's name", &section.head.name));
   while (!nsr_asm_at_end(a))
     NSR_TRY(attribute(a, &section, &size, &sized));
-  section.nobits = section.head.type == TYPE_NOBITS;
-  if (sized && !section.nobits)
+  if (sized && section.head.type != NSR_BUILD_NOBITS)
     return nsr_asm_error(a, a->line,
                          "size= is for sections without bytes (type=%d)",
-                         TYPE_NOBITS);
+                         NSR_BUILD_NOBITS);
   section.head.size = size;
-  NSR_PUSH(a->ctx, NSR_SCRATCH, &a->sections, section);
+  NSR_PUSH(a->ctx, NSR_SCRATCH, &a->b.sections, section);
   a->in_section = true;
   return NSR_OK;
 }
 
 /* Room for n bytes in the section being filled. */
 static enum nsr_status section_room(struct nsr_asm *a, const char *at, size_t n,
-                                    struct nsr_asm_section **out) {
+                                    struct nsr_build_section **out) {
   if (!a->in_section)
     return nsr_asm_error(a, at, "expected .section before this");
-  struct nsr_asm_section *s = &a->sections.v[a->sections.n - 1];
-  if (s->nobits)
+  struct nsr_build_section *s = &a->b.sections.v[a->b.sections.n - 1];
+  if (s->head.type == NSR_BUILD_NOBITS)
     return nsr_asm_error(a, at, "a section of type %d has no bytes",
-                         TYPE_NOBITS);
+                         NSR_BUILD_NOBITS);
   NSR_RESERVE(a->ctx, NSR_SCRATCH, &s->data, n);
   *out = s;
   return NSR_OK;
 }
 
 static enum nsr_status bytes(struct nsr_asm *a) {
-  struct nsr_asm_section *to;
+  struct nsr_build_section *to;
   const char *s;
   size_t n, size;
   nsr_asm_blank(a);
@@ -341,7 +310,7 @@ static enum nsr_status bytes(struct nsr_asm *a) {
 }
 
 static enum nsr_status hex(struct nsr_asm *a) {
-  struct nsr_asm_section *to;
+  struct nsr_build_section *to;
   const char *s;
   size_t n;
   nsr_asm_blank(a);

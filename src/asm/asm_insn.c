@@ -15,7 +15,7 @@ enum { MAX_TARGETS = 4096 };
 /* An instruction being read. */
 struct parse {
   struct nsr_asm *a;
-  struct nsr_asm_stream *stream;
+  struct nsr_build_stream *stream;
   const char *at; /* the mnemonic */
   struct nsr_insn insn;
   struct nsr_takes takes;
@@ -57,7 +57,7 @@ static enum nsr_status queue(struct parse *p) {
     NSR_TRY(nsr_asm_int(a, "the queue's number", 0, INT8_MAX, &v));
   } else {
     NSR_TRY(nsr_asm_name(a, "a queue", &s, &n, NULL));
-    v = nsr_queue_by_name(a->queues.v, (uint32_t)a->queues.n, s, n);
+    v = nsr_queue_by_name(a->b.queues.v, (uint32_t)a->b.queues.n, s, n);
     if (v == NSR_NONE)
       return nsr_asm_error(a, at, "unknown queue '%.*s'", (int)n, s);
   }
@@ -103,7 +103,7 @@ static enum nsr_status label_index(struct parse *p, enum nsr_asm_fix kind,
                               .n = n,
                               .line = a->frames[a->nframes - 1].line,
                               .column = (uint32_t)(at - a->line) + 1};
-  NSR_PUSH(a->ctx, NSR_SCRATCH, &p->stream->fixups, fix);
+  NSR_PUSH(a->ctx, NSR_SCRATCH, &p->a->fixups[p->a->engine], fix);
   return NSR_OK;
 }
 
@@ -362,7 +362,8 @@ static bool at_number(struct nsr_asm *a) {
 static enum nsr_status items(struct parse *p) {
   struct nsr_insn *insn = &p->insn;
   const struct nsr_takes *takes = &p->takes;
-  int64_t id = p->stream->barriers; /* the k-th barrier of an engine is k */
+  int64_t id =
+      p->a->barriers[p->a->engine]; /* the k-th barrier of an engine is k */
   if (insn->desc->queue)
     NSR_TRY(queue(p));
   if (takes->dst)
@@ -387,32 +388,23 @@ static enum nsr_status items(struct parse *p) {
   return NSR_OK;
 }
 
-/* The source line of the instruction about to be added. */
-static enum nsr_status add_line(struct nsr_asm *a, struct nsr_asm_stream *s,
-                                bool given, int64_t line) {
-  struct nsr_line l = {0};
-  if (given) {
-    l = (struct nsr_line){a->file, (uint32_t)line};
-  } else if (!a->explicit_lines) {
-    if (a->own_file == NSR_NONE)
-      NSR_TRY(nsr_asm_file(a, a->base, strlen(a->base), &a->own_file));
-    l = (struct nsr_line){a->own_file, nsr_asm_line(a)};
-  }
-  s->has_lines |= given || !a->explicit_lines;
-  NSR_PUSH(a->ctx, NSR_SCRATCH, &s->lines, l);
-  return NSR_OK;
-}
-
-static enum nsr_status add_word(struct nsr_asm *a, struct nsr_asm_stream *s,
-                                const uint8_t *word, const char *at) {
-  if (s->n == NSR_MAX_STREAM)
+/* Adds an instruction with the source line given, the text's own, or none. */
+static enum nsr_status add(struct nsr_asm *a, const uint8_t *word,
+                           const char *at, bool given, int64_t number) {
+  struct nsr_line line = {0};
+  if (a->b.streams[a->engine].n == NSR_MAX_STREAM) {
+    a->fatal = true;
     return nsr_asm_error(a, at, "expected at most %d instructions in a stream",
                          NSR_MAX_STREAM);
-  NSR_RESERVE(a->ctx, NSR_SCRATCH, &s->code, a->isa->word);
-  memcpy(s->code.v + s->code.n, word, a->isa->word);
-  s->code.n += a->isa->word;
-  s->n++;
-  return NSR_OK;
+  }
+  if (given && number) {
+    line = (struct nsr_line){a->file, (uint32_t)number};
+  } else if (!a->explicit_lines) {
+    if (a->own_file == NSR_NONE)
+      NSR_TRY(nsr_build_file(&a->b, a->base, strlen(a->base), &a->own_file));
+    line = (struct nsr_line){a->own_file, nsr_asm_line(a)};
+  }
+  return nsr_build_word(&a->b, a->engine, word, line);
 }
 
 static enum nsr_status finish(struct parse *p) {
@@ -428,14 +420,14 @@ static enum nsr_status finish(struct parse *p) {
     NSR_TRY(push_reloc(p, p->target));
   if (p->reloc && p->target == NSR_NONE) {
     /* the branch's own fixup is the last one; its record follows it */
-    struct nsr_asm_fixup fix = p->stream->fixups.v[p->stream->fixups.n - 1];
+    struct nsr_asm_fixup fix =
+        p->a->fixups[p->a->engine].v[p->a->fixups[p->a->engine].n - 1];
     fix.kind = NSR_ASM_FIX_RELOC;
     fix.reloc = (uint32_t)p->stream->relocs.n - 1;
-    NSR_PUSH(p->a->ctx, NSR_SCRATCH, &p->stream->fixups, fix);
+    NSR_PUSH(p->a->ctx, NSR_SCRATCH, &p->a->fixups[p->a->engine], fix);
   }
-  NSR_TRY(add_line(p->a, p->stream, p->has_line, p->line));
-  NSR_TRY(add_word(p->a, p->stream, word, p->at));
-  p->stream->barriers += p->takes.id;
+  NSR_TRY(add(p->a, word, p->at, p->has_line, p->line));
+  p->a->barriers[p->a->engine] += p->takes.id;
   return NSR_OK;
 }
 
@@ -459,9 +451,8 @@ static enum nsr_status read_insn(struct nsr_asm *a,
                                  const struct nsr_insn_desc *desc,
                                  enum nsr_cc cc, const char *at) {
   struct parse p = {.a = a, .at = at, .first = true, .target = NSR_NONE};
-  p.stream = nsr_asm_current(a, at);
-  if (!p.stream)
-    return NSR_E_SYNTAX;
+  NSR_TRY(nsr_asm_need_engine(a, at));
+  p.stream = &a->b.streams[a->engine];
   if (!(desc->engines >> a->engine & 1))
     return nsr_asm_error(a, at, "%s is no instruction of %s", desc->mnemonic,
                          a->isa->engines[a->engine]);
@@ -469,7 +460,7 @@ static enum nsr_status read_insn(struct nsr_asm *a,
   p.insn.cc = (uint8_t)cc;
   p.takes = nsr_insn_takes(desc, cc);
   p.nrelocs = p.stream->relocs.n;
-  p.nfixups = p.stream->fixups.n;
+  p.nfixups = a->fixups[a->engine].n;
   enum nsr_status status = items(&p);
   if (status == NSR_OK)
     status = suffixes(&p);
@@ -477,7 +468,7 @@ static enum nsr_status read_insn(struct nsr_asm *a,
     status = finish(&p);
   if (status != NSR_OK) { /* nothing may refer to what is not there */
     p.stream->relocs.n = p.nrelocs;
-    p.stream->fixups.n = p.nfixups;
+    a->fixups[a->engine].n = p.nfixups;
   }
   return status;
 }
@@ -502,9 +493,7 @@ enum nsr_status nsr_asm_word_directive(struct nsr_asm *a) {
   int64_t line = 0;
   nsr_asm_blank(a);
   at = a->p;
-  struct nsr_asm_stream *stream = nsr_asm_current(a, a->line);
-  if (!stream)
-    return NSR_E_SYNTAX;
+  NSR_TRY(nsr_asm_need_engine(a, a->line));
   NSR_TRY(nsr_asm_string(a, &s, &n));
   bool good = n == 2u * a->isa->word;
   for (size_t i = 0; good && i < a->isa->word; i++) {
@@ -521,6 +510,5 @@ enum nsr_status nsr_asm_word_directive(struct nsr_asm *a) {
   if (given)
     NSR_TRY(nsr_asm_int(a, "the line", 0, UINT32_MAX, &line));
   NSR_TRY(nsr_asm_finish_line(a));
-  NSR_TRY(add_line(a, stream, given, line));
-  return add_word(a, stream, word, at);
+  return add(a, word, at, given, line);
 }

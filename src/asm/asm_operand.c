@@ -21,11 +21,11 @@ static enum nsr_status base(struct nsr_asm *a, struct nsr_operand *o,
     o->space = (uint8_t)space;
     return NSR_OK;
   }
-  *tensor = nsr_map_get(&a->tensor_map, s, n);
+  *tensor = nsr_map_get(&a->b.tensor_map, s, n);
   if (*tensor == NSR_NONE)
     return nsr_asm_error(a, at, "unknown tensor '%.*s'", (int)n, s);
-  o->space = a->tensors.v[*tensor].space;
-  o->dtype = a->tensors.v[*tensor].dtype;
+  o->space = a->b.tensors.v[*tensor].space;
+  o->dtype = a->b.tensors.v[*tensor].dtype;
   return NSR_OK;
 }
 
@@ -152,7 +152,7 @@ enum nsr_status nsr_asm_operand(struct nsr_asm *a,
                                 uint32_t *tensor) {
   NSR_TRY(base(a, o, tensor));
   const struct nsr_tensor *t =
-      *tensor == NSR_NONE ? NULL : &a->tensors.v[*tensor];
+      *tensor == NSR_NONE ? NULL : &a->b.tensors.v[*tensor];
   o->reg = NSR_NO_REG;
   o->part = 0;
   o->pstep = 0;

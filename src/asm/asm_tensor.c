@@ -168,17 +168,14 @@ static enum nsr_status extras(struct nsr_asm *a, struct nsr_tensor *t) {
 }
 
 static enum nsr_status add(struct nsr_asm *a, const char *at,
-                           struct nsr_tensor *t) {
+                           const struct nsr_tensor *t) {
   if (t->bytes == UINT64_MAX)
     return nsr_asm_error(a, at, "the tensor's size does not fit 64 bits");
   if (t->data_size > t->bytes)
     return nsr_asm_error(a, at, "%llu bytes of initial contents in %llu bytes",
                          (unsigned long long)t->data_size,
                          (unsigned long long)t->bytes);
-  NSR_TRY(nsr_map_put(a->ctx, &a->tensor_map, t->name, strlen(t->name),
-                      (uint32_t)a->tensors.n));
-  NSR_PUSH(a->ctx, NSR_SCRATCH, &a->tensors, *t);
-  return NSR_OK;
+  return nsr_build_tensor(&a->b, t);
 }
 
 enum nsr_status nsr_asm_tensor(struct nsr_asm *a) {
@@ -188,7 +185,7 @@ enum nsr_status nsr_asm_tensor(struct nsr_asm *a) {
   nsr_asm_blank(a);
   const char *at = a->p;
   NSR_TRY(nsr_asm_name(a, "the tensor's name", &s, &n, NULL));
-  if (nsr_map_get(&a->tensor_map, s, n) != NSR_NONE)
+  if (nsr_map_get(&a->b.tensor_map, s, n) != NSR_NONE)
     return nsr_asm_error(a, at, "tensor '%.*s' is already defined", (int)n, s);
   t.name = nsr_strndup(a->ctx, NSR_KEEP, s, n);
   if (!t.name)

@@ -73,7 +73,7 @@ static enum nsr_status fix_value(struct nsr_asm *a, int engine, uint8_t *word,
 
 static enum nsr_status fix_one(struct nsr_asm *a, int engine,
                                const struct nsr_asm_fixup *fix) {
-  struct nsr_asm_stream *s = &a->streams[engine];
+  struct nsr_build_stream *s = &a->b.streams[engine];
   uint8_t *word = s->code.v + (size_t)fix->insn * a->isa->word;
   uint32_t index = nsr_map_get(&s->label_map, fix->name, fix->n);
   int32_t d;
@@ -99,8 +99,8 @@ static enum nsr_status fix_one(struct nsr_asm *a, int engine,
 
 static enum nsr_status fix_all(struct nsr_asm *a) {
   for (int e = 0; a->isa && e < a->isa->nengines; e++)
-    for (size_t i = 0; i < a->streams[e].fixups.n; i++) {
-      const struct nsr_asm_fixup *fix = &a->streams[e].fixups.v[i];
+    for (size_t i = 0; i < a->fixups[e].n; i++) {
+      const struct nsr_asm_fixup *fix = &a->fixups[e].v[i];
       if (a->errors >= NSR_ASM_ERRORS)
         return fix_error(a, fix, "too many errors");
       enum nsr_status status = fix_one(a, e, fix);
@@ -112,81 +112,12 @@ static enum nsr_status fix_all(struct nsr_asm *a) {
 
 /* ---- the kernel */
 
-/* to = a copy of vec in what outlives the call. */
-#define HAND_OUT(ctx, vec, to, count)                                          \
-  do {                                                                         \
-    void *copy_ = nsr_alloc_n((ctx), NSR_KEEP, (vec)->n, sizeof *(vec)->v);    \
-    if (!copy_)                                                                \
-      return NSR_E_NOMEM;                                                      \
-    if ((vec)->n)                                                              \
-      memcpy(copy_, (vec)->v, (vec)->n * sizeof *(vec)->v);                    \
-    (to) = copy_;                                                              \
-    (count) = (uint32_t)(vec)->n;                                              \
-  } while (0)
-
-static enum nsr_status hand_out_stream(struct nsr_asm *a, int engine,
-                                       struct nsr_stream *out) {
-  struct nsr_asm_stream *s = &a->streams[engine];
-  uint32_t unused;
-  out->engine = (uint8_t)engine;
-  out->n = s->n;
-  HAND_OUT(a->ctx, &s->code, out->code, unused);
-  HAND_OUT(a->ctx, &s->relocs, out->relocs, out->nrelocs);
-  HAND_OUT(a->ctx, &s->labels, out->labels, out->nlabels);
-  if (s->has_lines)
-    HAND_OUT(a->ctx, &s->lines, out->lines, unused);
-  (void)unused;
-  return NSR_OK;
-}
-
-static enum nsr_status hand_out_sections(struct nsr_asm *a,
-                                         struct nsr_kernel *k) {
-  struct nsr_section *out;
-  NSR_NEW(a->ctx, NSR_KEEP, out, a->sections.n);
-  for (size_t i = 0; i < a->sections.n; i++) {
-    struct nsr_asm_section *s = &a->sections.v[i];
-    uint32_t unused;
-    out[i] = s->head;
-    if (s->nobits)
-      continue;
-    HAND_OUT(a->ctx, &s->data, out[i].data, unused);
-    (void)unused;
-    out[i].size = s->data.n;
-  }
-  k->sections = out;
-  k->nsections = (uint32_t)a->sections.n;
-  return NSR_OK;
-}
-
 /* Without .kernel: the text's name without what follows its last dot. */
 static enum nsr_status default_name(struct nsr_asm *a) {
   const char *dot = strrchr(a->base, '.');
   size_t n = dot && dot != a->base ? (size_t)(dot - a->base) : strlen(a->base);
-  a->kernel.name = nsr_strndup(a->ctx, NSR_KEEP, a->base, n);
-  return a->kernel.name ? NSR_OK : NSR_E_NOMEM;
-}
-
-static enum nsr_status hand_out(struct nsr_asm *a, struct nsr_kernel **out) {
-  struct nsr_kernel *k;
-  struct nsr_stream *streams;
-  NSR_NEW(a->ctx, NSR_KEEP, k, 1);
-  NSR_NEW(a->ctx, NSR_KEEP, streams, NSR_MAX_ENGINES);
-  if (!a->named)
-    NSR_TRY(default_name(a));
-  *k = a->kernel;
-  k->path = nsr_strndup(a->ctx, NSR_KEEP, a->path, strlen(a->path));
-  if (!k->path)
-    return NSR_E_NOMEM;
-  for (int e = 0; e < a->isa->nengines; e++)
-    if (a->streams[e].present)
-      NSR_TRY(hand_out_stream(a, e, &streams[k->nstreams++]));
-  k->streams = streams;
-  HAND_OUT(a->ctx, &a->queues, k->queues, k->nqueues);
-  HAND_OUT(a->ctx, &a->tensors, k->tensors, k->ntensors);
-  HAND_OUT(a->ctx, &a->files, k->files, k->nfiles);
-  NSR_TRY(hand_out_sections(a, k));
-  *out = k;
-  return NSR_OK;
+  a->b.kernel.name = nsr_strndup(a->ctx, NSR_KEEP, a->base, n);
+  return a->b.kernel.name ? NSR_OK : NSR_E_NOMEM;
 }
 
 static enum nsr_status assemble(struct nsr_asm *a, const char *text, size_t n,
@@ -200,7 +131,11 @@ static enum nsr_status assemble(struct nsr_asm *a, const char *text, size_t n,
     a->frames[0].line = 1;
     nsr_asm_error(a, text, "expected .isa and the name of an instruction set");
   }
-  return a->errors ? NSR_E_SYNTAX : hand_out(a, k);
+  if (a->errors)
+    return NSR_E_SYNTAX;
+  if (!a->named)
+    NSR_TRY(default_name(a));
+  return nsr_build_finish(&a->b, a->path, k);
 }
 
 enum nsr_status nsr_assemble(struct nsr_ctx *ctx, const char *path,
@@ -211,7 +146,7 @@ enum nsr_status nsr_assemble(struct nsr_ctx *ctx, const char *path,
   const char *slash = strrchr(path, '/');
   if (!a)
     return NSR_E_NOMEM;
-  a->ctx = ctx;
+  a->ctx = a->b.ctx = ctx;
   a->path = path;
   a->base = slash ? slash + 1 : path;
   a->engine = -1;
