@@ -231,9 +231,18 @@ static enum nsr_status find_parts(struct elf *f) {
     f->reader.parts[part] = contents(f, i);
     f->headers[i].used = true;
   }
-  if (!f->reader.parts[NSR_PART_NOTE].p)
-    return malformed(f, "there is no section .note.nsr: this ELF object is no "
-                        "kernel");
+  return NSR_OK;
+}
+
+static enum nsr_status check_parts(struct elf *f) {
+  static const enum nsr_part needed[] = {NSR_PART_NOTE, NSR_PART_TENSORS,
+                                         NSR_PART_RELOCS};
+  for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+    if (!f->reader.parts[needed[i]].p)
+      return nsr_fail(f->reader.ctx, NSR_E_FORMAT, in_file(f),
+                      "there is no section %s: this ELF object is no kernel, "
+                      "or it was stripped",
+                      nsr_part_names[needed[i]]);
   return NSR_OK;
 }
 
@@ -341,6 +350,7 @@ static enum nsr_status read_all(struct elf *f) {
   NSR_TRY(read_headers(f));
   NSR_TRY(read_names(f));
   NSR_TRY(find_parts(f));
+  NSR_TRY(check_parts(f));
   NSR_TRY(nsr_note_read(&f->reader));
   NSR_TRY(read_streams(f));
   NSR_TRY(nsr_tensors_read(&f->reader));

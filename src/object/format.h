@@ -9,8 +9,9 @@
  *   .nsr.relocs    what operands and branches refer to
  *   .symtab        labels, local, value = byte offset in .text.ENGINE
  *
- * Tables that would be empty are absent. All numbers are little endian, every
- * table starts with its version. Engines are numbered as the note lists them.
+ * Note, tensors and relocs are always there (a tool that strips them leaves no
+ * kernel), the others unless empty. All numbers are little endian, every table
+ * starts with its version, engines are numbered as in the ISA.
  * All other sections are carried along (kernel.sections).
  */
 #ifndef NSR_OBJECT_FORMAT_H
@@ -21,13 +22,11 @@
 #include "object/wire.h"
 
 enum {
-  NSR_MACHINE = 0x4e53,      /* e_machine: "NS", nobody else's */
-  NSR_MAX_SECTIONS = 0xfe00, /* keeps clear of SHN_LORESERVE */
-  NSR_NOTE_TYPE = 1
+  NSR_MACHINE = 0x4e53,     /* e_machine: "NS", nobody else's */
+  NSR_MAX_SECTIONS = 0xfe00 /* keeps clear of SHN_LORESERVE */
 };
 
 #define NSR_TEXT_PREFIX ".text."
-#define NSR_NOTE_OWNER "NSR"
 
 /* The sections we own by name. ORDER PART */
 enum nsr_part {
@@ -55,17 +54,15 @@ struct nsr_reader {
   const char *path;
   struct nsr_kernel *k;
   struct nsr_stream *by_engine[NSR_MAX_ENGINES]; /* NULL: no stream */
-  uint8_t nengines;                              /* in the note's list */
-  uint8_t engines[NSR_MAX_ENGINES]; /* the file's number -> the ISA's */
-  struct nsr_in parts[NSR_NPARTS];  /* contents; p NULL: absent */
+  struct nsr_in parts[NSR_NPARTS];               /* contents; p NULL: absent */
 };
 
 /* "section NAME is malformed: what"; NSR_E_FORMAT. */
 enum nsr_status nsr_part_fail(struct nsr_reader *r, enum nsr_part part,
                               const char *what);
 
-/* Readers: fill r->k from r->parts. The note comes first and sets the ISA and
- * r->engines; the others may come in any order once streams are there. */
+/* Readers: fill r->k from r->parts. The note comes first and sets the ISA;
+ * the others may come in any order once streams are there. */
 NSR_MUST_USE enum nsr_status nsr_note_read(struct nsr_reader *r);
 NSR_MUST_USE enum nsr_status nsr_tensors_read(struct nsr_reader *r);
 NSR_MUST_USE enum nsr_status nsr_files_read(struct nsr_reader *r);
@@ -95,6 +92,17 @@ void nsr_symbols_write(const struct nsr_kernel *k, struct nsr_strbuf *table,
 bool nsr_elf_is_kernel(const uint8_t *data, size_t size);
 /* Whether they start as any ELF file does. */
 bool nsr_elf_magic(const uint8_t *data, size_t size);
+
+/* Gzip (gzip.c): one stream with nothing behind it, up to 4 GiB unpacked, its
+ * checksum verified. Packing is deterministic; `before` goes before it. */
+bool nsr_is_gzip(const uint8_t *data, size_t size);
+NSR_MUST_USE enum nsr_status nsr_gunzip(struct nsr_ctx *ctx, const char *path,
+                                        const uint8_t *data, size_t size,
+                                        const uint8_t **out, size_t *out_size);
+NSR_MUST_USE enum nsr_status nsr_gzip(struct nsr_ctx *ctx, const char *path,
+                                      struct nsr_blob before,
+                                      struct nsr_blob data, const uint8_t **out,
+                                      size_t *out_size);
 
 /* Archives (neff.c). */
 bool nsr_neff_detect(const uint8_t *data, size_t size);

@@ -1,161 +1,184 @@
-/* note.c - .note.nsr: what kind of kernel this is. One note, owner "NSR":
+/* note.c - .note.nsr: what kind of kernel this is, as lines of text (note.h):
  *
- *   u32 version = 1, u32 version of the ISA, str name of the ISA,
- *   str kernel, u16 first and last owned semaphore,
- *   u32 engines, each: str name, u8 order of its pipeline
- *   u32 queues, each: str name, u8 engine (of the list above), u8 order
+ *   nsr 1                    the version of this note
+ *   isa NAME VERSION
+ *   kernel NAME
+ *   owned FIRST LAST         owned semaphores
+ *   engine NAME ORDER        each of the ISA, in its order
+ *   queue ENGINE ORDER NAME  each
  *
- * All engines of the ISA are listed, whether they have code or not.
+ * There is one way to write it: what was understood is written again and must
+ * be the same.
  */
+#include "object/note.h"
+
+#include <elf.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "object/format.h"
 
-enum { NOTE_VERSION = 1, ENGINE_MIN = 6, QUEUE_MIN = 7 };
+#define FIRST_LINE "nsr 1"
 
-static enum nsr_status unknown_isa(struct nsr_reader *r, const char *name) {
-  return nsr_fail(
-      r->ctx, NSR_E_FORMAT, (struct nsr_place){.file = r->path, .insn = -1},
-      "the kernel is for instruction set %s, which is not known", name);
+void nsr_note_put(struct nsr_strbuf *b, const char *text) {
+  size_t n = strlen(text) + 1;
+  nsr_put_u32(b, (uint32_t)n);
+  nsr_put_u32(b, 0);
+  nsr_put_u32(b, NT_VERSION);
+  nsr_strbuf_add(b, text, n);
+  nsr_strbuf_add(b, "\0\0\0", (4 - n % 4) % 4);
 }
 
-static enum nsr_status other_version(struct nsr_reader *r, const char *name,
-                                     uint32_t version, uint32_t known) {
-  return nsr_fail(r->ctx, NSR_E_FORMAT,
-                  (struct nsr_place){.file = r->path, .insn = -1},
-                  "the kernel is for version %u of instruction set %s, known "
-                  "is version %u",
-                  version, name, known);
-}
-
-/* The note's own frame: in becomes its description. */
-static bool open_note(struct nsr_in *in) {
-  uint32_t owner_size = nsr_in_u32(in);
-  uint32_t size = nsr_in_u32(in);
+const char *nsr_note_next(struct nsr_in *in) {
+  size_t n = nsr_in_u32(in);
+  uint32_t descriptor = nsr_in_u32(in);
   uint32_t type = nsr_in_u32(in);
-  if (in->bad || owner_size != sizeof NSR_NOTE_OWNER || type != NSR_NOTE_TYPE)
-    return false;
-  const uint8_t *owner = nsr_in_bytes(in, sizeof NSR_NOTE_OWNER);
-  if (!owner || memcmp(owner, NSR_NOTE_OWNER, sizeof NSR_NOTE_OWNER) != 0)
-    return false;
-  size_t padded = ((size_t)size + 3) & ~(size_t)3;
-  if (in->left != padded)
-    return false;
-  in->left = size;
-  return true;
+  const uint8_t *p = in->bad ? NULL : nsr_in_bytes(in, (n + 3) / 4 * 4);
+  if (!p || n == 0 || descriptor || type != NT_VERSION ||
+      memchr(p, 0, n) != p + n - 1) {
+    in->bad = true;
+    return NULL;
+  }
+  return (const char *)p;
 }
+
+/* The next line, "" where there is none. */
+static const char *line(struct nsr_in *in) {
+  const char *text = nsr_note_next(in);
+  return text ? text : "";
+}
+
+static int parse_order(const char *s) {
+  for (int o = 0; o <= NSR_ORDER_FULL; o++)
+    if (strcmp(s, nsr_order_name((enum nsr_order)o)) == 0)
+      return o;
+  return -1;
+}
+
+/* ---- reading */
 
 static enum nsr_status read_isa(struct nsr_reader *r, struct nsr_in *in) {
-  uint32_t version = nsr_in_u32(in);
-  const char *name = nsr_in_str(in);
-  if (in->bad)
-    return nsr_part_fail(r, NSR_PART_NOTE, "it is cut off");
+  char name[64];
+  unsigned version;
+  struct nsr_place place = {.file = r->path, .insn = -1};
+  if (sscanf(line(in), "isa %63s %9u", name, &version) != 2)
+    return nsr_part_fail(r, NSR_PART_NOTE, "it names no instruction set");
   r->k->isa = nsr_isa_by_name(name);
   if (!r->k->isa)
-    return unknown_isa(r, name);
+    return nsr_fail(r->ctx, NSR_E_FORMAT, place,
+                    "the kernel is for instruction set %s, which is not known",
+                    name);
   if (r->k->isa->version != version)
-    return other_version(r, name, version, r->k->isa->version);
+    return nsr_fail(r->ctx, NSR_E_FORMAT, place,
+                    "the kernel is for version %u of instruction set %s, "
+                    "known is version %u",
+                    version, name, r->k->isa->version);
   return NSR_OK;
 }
 
-static enum nsr_status read_engines(struct nsr_reader *r, struct nsr_in *in) {
-  struct nsr_kernel *k = r->k;
-  uint32_t seen = 0;
-  for (int e = 0; e < k->isa->nengines; e++)
-    k->pipe_order[e] = k->isa->pipe_order[e];
-  uint32_t n = nsr_in_count(in, ENGINE_MIN);
-  if (n > k->isa->nengines)
-    return nsr_part_fail(r, NSR_PART_NOTE, "it lists too many engines");
-  for (uint32_t i = 0; i < n; i++) {
-    int e = nsr_isa_engine(k->isa, nsr_in_str(in));
-    uint8_t order = nsr_in_u8(in);
-    if (in->bad || e < 0 || (seen >> e & 1) || order > NSR_ORDER_FULL)
-      return nsr_part_fail(r, NSR_PART_NOTE,
-                           "an engine is unknown, listed twice or in no known "
-                           "order");
-    seen |= UINT32_C(1) << e;
-    k->pipe_order[e] = (enum nsr_order)order;
-    r->engines[i] = (uint8_t)e;
-  }
-  r->nengines = (uint8_t)n;
+static enum nsr_status read_names(struct nsr_reader *r, struct nsr_in *in) {
+  const char *kernel = line(in);
+  unsigned first, last;
+  if (strncmp(kernel, "kernel ", 7) != 0)
+    return nsr_part_fail(r, NSR_PART_NOTE, "it does not name the kernel");
+  r->k->name = kernel + 7;
+  if (sscanf(line(in), "owned %5u %5u", &first, &last) != 2 ||
+      first > UINT16_MAX || last > UINT16_MAX)
+    return nsr_part_fail(r, NSR_PART_NOTE, "it gives no owned semaphores");
+  r->k->owned_first = (uint16_t)first;
+  r->k->owned_last = (uint16_t)last;
+  return NSR_OK;
+}
+
+static enum nsr_status read_engine(struct nsr_reader *r, struct nsr_in *in,
+                                   int e) {
+  char name[64], order[16];
+  if (sscanf(line(in), "engine %63s %15s", name, order) != 2 ||
+      strcmp(name, r->k->isa->engines[e]) != 0 || parse_order(order) < 0)
+    return nsr_part_fail(r, NSR_PART_NOTE,
+                         "it does not list the instruction set's engines");
+  r->k->pipe_order[e] = (enum nsr_order)parse_order(order);
+  return NSR_OK;
+}
+
+static enum nsr_status read_queue(struct nsr_reader *r, struct nsr_in *in,
+                                  struct nsr_queue *q) {
+  char engine[64], order[16];
+  const char *text = line(in);
+  if (sscanf(text, "queue %63s %15s", engine, order) != 2 ||
+      nsr_isa_engine(r->k->isa, engine) < 0 || parse_order(order) < 0)
+    return nsr_part_fail(r, NSR_PART_NOTE,
+                         "a queue has no known engine or order");
+  size_t name = sizeof "queue" + strlen(engine) + 1 + strlen(order) + 1;
+  q->engine = (uint8_t)nsr_isa_engine(r->k->isa, engine);
+  q->order = (enum nsr_order)parse_order(order);
+  q->name = strlen(text) > name ? text + name : "";
   return NSR_OK;
 }
 
 static enum nsr_status read_queues(struct nsr_reader *r, struct nsr_in *in) {
-  uint32_t n = nsr_in_count(in, QUEUE_MIN);
-  if (n > NSR_MAX_QUEUES)
-    return nsr_part_fail(r, NSR_PART_NOTE, "it lists too many queues");
   struct nsr_queue *queues;
-  NSR_NEW(r->ctx, NSR_KEEP, queues, n);
-  for (uint32_t i = 0; i < n; i++) {
-    queues[i].name = nsr_in_str(in);
-    uint8_t engine = nsr_in_u8(in);
-    uint8_t order = nsr_in_u8(in);
-    if (in->bad || engine >= r->nengines || order > NSR_ORDER_FULL)
-      return nsr_part_fail(r, NSR_PART_NOTE,
-                           "a queue has an unknown engine or order");
-    queues[i].engine = r->engines[engine];
-    queues[i].order = (enum nsr_order)order;
+  NSR_NEW(r->ctx, NSR_KEEP, queues, NSR_MAX_QUEUES);
+  while (in->left > 0) {
+    if (r->k->nqueues == NSR_MAX_QUEUES)
+      return nsr_part_fail(r, NSR_PART_NOTE, "it lists too many queues");
+    NSR_TRY(read_queue(r, in, &queues[r->k->nqueues++]));
   }
   r->k->queues = queues;
-  r->k->nqueues = n;
+  return NSR_OK;
+}
+
+static enum nsr_status compare(struct nsr_reader *r) {
+  const struct nsr_in *in = &r->parts[NSR_PART_NOTE];
+  struct nsr_strbuf b;
+  const char *bytes;
+  size_t n;
+  nsr_strbuf_init(&b, r->ctx, NSR_SCRATCH);
+  nsr_note_write(r->k, &b);
+  NSR_TRY(nsr_strbuf_done(&b, &bytes, &n));
+  if (n != in->left || memcmp(bytes, in->p, n) != 0)
+    return nsr_part_fail(r, NSR_PART_NOTE, "it is not written as it should be");
   return NSR_OK;
 }
 
 enum nsr_status nsr_note_read(struct nsr_reader *r) {
   struct nsr_in in = r->parts[NSR_PART_NOTE];
-  if (!open_note(&in))
+  if (strcmp(line(&in), FIRST_LINE) != 0)
     return nsr_part_fail(r, NSR_PART_NOTE,
-                         "expected exactly one note of owner NSR, type 1");
-  if (nsr_in_u32(&in) != NOTE_VERSION)
-    return nsr_part_fail(r, NSR_PART_NOTE, "its version is not 1");
+                         "its first line is not \"" FIRST_LINE "\"");
   NSR_TRY(read_isa(r, &in));
-  r->k->name = nsr_in_str(&in);
-  r->k->owned_first = nsr_in_u16(&in);
-  r->k->owned_last = nsr_in_u16(&in);
-  NSR_TRY(read_engines(r, &in));
+  NSR_TRY(read_names(r, &in));
+  for (int e = 0; e < r->k->isa->nengines; e++)
+    NSR_TRY(read_engine(r, &in, e));
   NSR_TRY(read_queues(r, &in));
-  if (!nsr_in_done(&in))
-    return nsr_part_fail(r, NSR_PART_NOTE, "its size is wrong");
-  return NSR_OK;
+  return compare(r);
 }
 
 /* ---- writing */
 
-static void put_description(const struct nsr_kernel *k, struct nsr_strbuf *b) {
-  nsr_put_u32(b, NOTE_VERSION);
-  nsr_put_u32(b, k->isa->version);
-  nsr_put_str(b, k->isa->name);
-  nsr_put_str(b, k->name);
-  nsr_put_u16(b, k->owned_first);
-  nsr_put_u16(b, k->owned_last);
-  nsr_put_u32(b, k->isa->nengines);
-  for (int e = 0; e < k->isa->nengines; e++) {
-    nsr_put_str(b, k->isa->engines[e]);
-    nsr_put_u8(b, (uint8_t)k->pipe_order[e]);
-  }
-  nsr_put_u32(b, k->nqueues);
-  for (uint32_t q = 0; q < k->nqueues; q++) {
-    nsr_put_str(b, k->queues[q].name);
-    nsr_put_u8(b, k->queues[q].engine);
-    nsr_put_u8(b, (uint8_t)k->queues[q].order);
-  }
+/* A line made by nsr_printf, NULL where memory was short. */
+static void put_line(struct nsr_strbuf *b, const char *text) {
+  if (text)
+    nsr_note_put(b, text);
+  else
+    b->failed = true;
 }
 
 void nsr_note_write(const struct nsr_kernel *k, struct nsr_strbuf *b) {
-  struct nsr_strbuf description;
-  const char *bytes;
-  size_t n;
-  nsr_strbuf_init(&description, b->ctx, b->arena);
-  put_description(k, &description);
-  if (nsr_strbuf_done(&description, &bytes, &n) != NSR_OK) {
-    b->failed = true;
-    return;
+  struct nsr_ctx *ctx = b->ctx;
+  const struct nsr_isa *isa = k->isa;
+  nsr_note_put(b, FIRST_LINE);
+  put_line(b, nsr_printf(ctx, b->arena, "isa %s %u", isa->name, isa->version));
+  put_line(b, nsr_printf(ctx, b->arena, "kernel %s", k->name));
+  put_line(b, nsr_printf(ctx, b->arena, "owned %u %u", k->owned_first,
+                         k->owned_last));
+  for (int e = 0; e < isa->nengines; e++)
+    put_line(b, nsr_printf(ctx, b->arena, "engine %s %s", isa->engines[e],
+                           nsr_order_name(k->pipe_order[e])));
+  for (uint32_t i = 0; i < k->nqueues; i++) {
+    const struct nsr_queue *q = &k->queues[i];
+    put_line(b, nsr_printf(ctx, b->arena, "queue %s %s %s",
+                           isa->engines[q->engine], nsr_order_name(q->order),
+                           q->name));
   }
-  nsr_put_u32(b, sizeof NSR_NOTE_OWNER);
-  nsr_put_u32(b, (uint32_t)n);
-  nsr_put_u32(b, NSR_NOTE_TYPE);
-  nsr_strbuf_add(b, NSR_NOTE_OWNER, sizeof NSR_NOTE_OWNER);
-  nsr_strbuf_add(b, bytes, n);
-  nsr_strbuf_add(b, "\0\0\0", (4 - n % 4) % 4);
 }

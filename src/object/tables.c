@@ -104,8 +104,6 @@ static const char *read_tensor(struct nsr_reader *r, struct nsr_in *in,
 
 enum nsr_status nsr_tensors_read(struct nsr_reader *r) {
   struct nsr_in in = r->parts[NSR_PART_TENSORS];
-  if (!in.p)
-    return NSR_OK;
   NSR_TRY(check_version(r, NSR_PART_TENSORS, &in));
   uint32_t n = nsr_in_count(&in, TENSOR_MIN);
   struct nsr_tensor *tensors;
@@ -145,8 +143,6 @@ static void put_tensor(const struct nsr_tensor *t, uint64_t at,
 
 void nsr_tensors_write(const struct nsr_kernel *k, struct nsr_strbuf *b) {
   uint64_t at = 0;
-  if (k->ntensors == 0)
-    return;
   nsr_put_u32(b, TABLE_VERSION);
   nsr_put_u32(b, k->ntensors);
   for (uint32_t i = 0; i < k->ntensors; i++) {
@@ -197,9 +193,9 @@ void nsr_files_write(const struct nsr_kernel *k, struct nsr_strbuf *b) {
  *     u32 engine, u32 instructions, each: u32 file, u32 line (0: none)
  */
 
-/* The stream of an engine as the file numbers it, NULL: none. */
+/* The stream of an engine, NULL: none. */
 static struct nsr_stream *stream_of(struct nsr_reader *r, uint32_t engine) {
-  return engine < r->nengines ? r->by_engine[r->engines[engine]] : NULL;
+  return engine < r->k->isa->nengines ? r->by_engine[engine] : NULL;
 }
 
 static enum nsr_status read_lines(struct nsr_reader *r, struct nsr_in *in) {
@@ -276,8 +272,6 @@ enum nsr_status nsr_relocs_read(struct nsr_reader *r) {
   struct nsr_in in = r->parts[NSR_PART_RELOCS];
   struct nsr_reloc reloc, *to[NSR_MAX_ENGINES] = {0};
   struct nsr_stream *s;
-  if (!in.p)
-    return NSR_OK;
   NSR_TRY(check_version(r, NSR_PART_RELOCS, &in));
   uint32_t n = nsr_in_count(&in, RELOC_SIZE);
   struct nsr_in again = in;
@@ -306,8 +300,6 @@ void nsr_relocs_write(const struct nsr_kernel *k, struct nsr_strbuf *b) {
   uint64_t n = 0;
   for (uint32_t i = 0; i < k->nstreams; i++)
     n += k->streams[i].nrelocs;
-  if (n == 0)
-    return;
   nsr_put_u32(b, TABLE_VERSION);
   nsr_put_u32(b, (uint32_t)n);
   for (uint32_t i = 0; i < k->nstreams; i++) {

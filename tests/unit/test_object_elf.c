@@ -304,15 +304,29 @@ static void broken_sections_are_told(void **state) {
   h.sh_name = header(f, find(f, ".empty")).sh_name;
   set_header(f, i, h);
   expect_read(f, NSR_E_FORMAT, "no section .note.nsr");
-  f = patchable();
-  f[header(f, i).sh_offset + 16]++;
-  expect_read(f, NSR_E_FORMAT, "version");
-  f = patchable();
-  f[header(f, i).sh_offset + 20]++;
-  expect_read(f, NSR_E_FORMAT, "version 2 of instruction set tile64");
-  f = patchable();
-  f[header(f, i).sh_offset + 28]++;
-  expect_read(f, NSR_E_FORMAT, "instruction set uile64");
+  static const struct {
+    const char *in, *with, *text;
+  } notes[] = {
+      {"nsr 1", "nsr 2", "first line"},
+      {"isa tile64 1", "isa tile64 2", "version 2 of instruction set tile64"},
+      {"isa tile64 1", "isa mile64 1", "instruction set mile64"},
+      {"isa tile64 1", "isa tile64+1", "no instruction set"},
+      {"kernel ", "keknel ", "name the kernel"},
+      {"owned 1 180", "owned 1-180", "owned"},
+      {"owned 1 180", "owned 1  18", "not written as it should be"},
+      {"engine act none", "engine act nine", "engines"},
+      {"engine act none", "engine cat none", "engines"},
+      {"queue sp none q0", "queue ps none q0", "queue"},
+      {"queue sp none q0", "queue sp nine q0", "queue"},
+      {"queue sp none q0", "queve sp none q0", "queue"},
+  };
+  for (size_t n = 0; n < sizeof notes / sizeof *notes; n++) {
+    f = patchable();
+    uint8_t *at = memmem(f, file_size, notes[n].in, strlen(notes[n].in));
+    assert_non_null(at);
+    memcpy(at, notes[n].with, strlen(notes[n].with));
+    expect_read(f, NSR_E_FORMAT, notes[n].text);
+  }
 }
 
 static uint8_t *symbol(uint8_t *f, uint32_t i) {
