@@ -3,9 +3,15 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct tool_block {
+  struct tool_block *next;
+  max_align_t bytes[];
+};
 
 static void print_diag(void *user, const struct nsr_diag *diag) {
   const struct tool *t = user;
@@ -93,6 +99,11 @@ int tool_option(struct tool *t, const char *letters,
 int tool_stop(struct tool *t) {
   nsr_ctx_free(t->ctx);
   t->ctx = NULL;
+  while (t->blocks) {
+    struct tool_block *next = t->blocks->next;
+    free(t->blocks);
+    t->blocks = next;
+  }
   return t->stop;
 }
 
@@ -101,15 +112,38 @@ int tool_exit(struct tool *t, enum nsr_status status) {
   return tool_stop(t);
 }
 
-int tool_usage(struct tool *t, const char *fmt, ...) {
-  va_list ap;
+static void refuse_command(struct tool *t, const char *fmt, va_list ap) {
   fprintf(stderr, "%s: ", t->name);
-  va_start(ap, fmt);
   vfprintf(stderr, fmt, ap);
-  va_end(ap);
   fputc('\n', stderr);
   hint(t);
+}
+
+bool tool_refuse(struct tool *t, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  refuse_command(t, fmt, ap);
+  va_end(ap);
+  return false;
+}
+
+int tool_usage(struct tool *t, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  refuse_command(t, fmt, ap);
+  va_end(ap);
   return tool_stop(t);
+}
+
+void *tool_alloc(struct tool *t, size_t size) {
+  struct tool_block *b = calloc(1, sizeof *b + size);
+  if (!b) {
+    fprintf(stderr, "%s: out of memory\n", t->name);
+    return NULL;
+  }
+  b->next = t->blocks;
+  t->blocks = b;
+  return b->bytes;
 }
 
 bool tool_number(struct tool *t, const char *option, const char *text,
@@ -120,10 +154,8 @@ bool tool_number(struct tool *t, const char *option, const char *text,
   *value = strtoull(text, &end, 0);
   if (digits && !*end && errno == 0 && *value <= max)
     return true;
-  fprintf(stderr, "%s: %s=%s: expected a number in 0..%llu\n", t->name, option,
-          text, (unsigned long long)max);
-  hint(t);
-  return false;
+  return tool_refuse(t, "%s=%s: expected a number in 0..%llu", option, text,
+                     (unsigned long long)max);
 }
 
 bool tool_operands(struct tool *t, int n, const char *what) {
@@ -131,12 +163,9 @@ bool tool_operands(struct tool *t, int n, const char *what) {
   if (given == n)
     return true;
   if (given < n)
-    fprintf(stderr, "%s: expected %s\n", t->name, what);
-  else
-    fprintf(stderr, "%s: unexpected '%s'; expected %s\n", t->name,
-            t->argv[optind + n], what);
-  hint(t);
-  return false;
+    return tool_refuse(t, "expected %s", what);
+  return tool_refuse(t, "unexpected '%s'; expected %s", t->argv[optind + n],
+                     what);
 }
 
 enum nsr_status tool_write(struct tool *t, const char *path, const void *data,

@@ -23,6 +23,7 @@ struct tool {
   struct nsr_ctx *ctx; /* prints its diagnostics on standard error */
   bool quiet;          /* no warnings and notes */
   int stop;            /* exit code where tool_option said to stop */
+  struct tool_block *blocks;
 };
 
 enum { TOOL_DONE = -1, TOOL_STOP = 256, TOOL_HELP, TOOL_VERSION };
@@ -50,12 +51,19 @@ int tool_exit(struct tool *t, enum nsr_status status);
 NSR_PRINTF(2, 3)
 int tool_usage(struct tool *t, const char *fmt, ...);
 
+/* The same without an end: false; exit with tool_stop. */
+NSR_PRINTF(2, 3)
+bool tool_refuse(struct tool *t, const char *fmt, ...);
+
 /* An option's whole number up to max; false: said, exit with tool_stop. */
 bool tool_number(struct tool *t, const char *option, const char *text,
                  uint64_t max, uint64_t *value);
 
 /* Whether n operands are left at optind; false: said, exit with tool_stop. */
 bool tool_operands(struct tool *t, int n, const char *what);
+
+/* size zeroed bytes until the tool ends; NULL: out of memory, said. */
+void *tool_alloc(struct tool *t, size_t size);
 
 /* Text for standard output or a file ("-" and NULL: standard output). */
 enum nsr_status tool_write(struct tool *t, const char *path, const void *data,

@@ -1,0 +1,251 @@
+/* report.c - what a rewrite did, as a short table and as JSON. Needs a report
+ * that nsr_rewrite filled; the numbers are its, only totals are made here.
+ */
+#include <jansson.h>
+#include <string.h>
+
+#include <nsr/rewrite.h>
+
+#include "base/strbuf.h"
+
+static struct nsr_engine_report totals(const struct nsr_rewrite_report *r) {
+  struct nsr_engine_report sum = {.engine = "total"};
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    const struct nsr_engine_report *x = &r->engines[e];
+    if (!x->engine)
+      continue;
+    sum.insns_before += x->insns_before;
+    sum.insns_after += x->insns_after;
+    sum.barriers_before += x->barriers_before;
+    sum.barriers_after += x->barriers_after;
+    sum.waits_before += x->waits_before;
+    sum.waits_after += x->waits_after;
+    sum.registers += x->registers;
+  }
+  return sum;
+}
+
+/* One word on the verdict. */
+static const char *verdict(const struct nsr_rewrite_report *r) {
+  if (r->judged)
+    return nsr_verdict_name(r->judgement.verdict);
+  return r->changed ? "not judged" : "unchanged";
+}
+
+/* A place as messages show it: "sp[12] <loop> (k.s:40)". */
+static void place(const struct nsr_place *p, char *out, size_t size) {
+  static const char tail[] = ": error: "; /* what an empty message leaves */
+  struct nsr_diag diag = {.place = *p, .text = ""};
+  diag.place.file = NULL;
+  nsr_diag_format(&diag, out, size);
+  size_t n = strlen(out), cut = sizeof tail - 1;
+  if (n >= cut && strcmp(out + n - cut, tail) == 0)
+    out[n - cut] = 0;
+}
+
+/* ---- text */
+
+static void row(struct nsr_strbuf *b, const struct nsr_engine_report *e) {
+  nsr_strbuf_printf(b, "%-8s %7u -> %-7u %6u -> %-6u %6u -> %-6u %6u\n",
+                    e->engine, e->insns_before, e->insns_after,
+                    e->barriers_before, e->barriers_after, e->waits_before,
+                    e->waits_after, e->registers);
+}
+
+static void table(struct nsr_strbuf *b, const struct nsr_rewrite_report *r) {
+  struct nsr_engine_report sum = totals(r);
+  nsr_strbuf_printf(b, "%-8s %-18s %-16s %-16s %s\n", "engine",
+                    "   instructions", "    barriers", "     waits",
+                    "registers");
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (r->engines[e].engine)
+      row(b, &r->engines[e]);
+  row(b, &sum);
+}
+
+/* Text of one or more lines, each indented. */
+static void lines(struct nsr_strbuf *b, const char *text) {
+  while (text && *text) {
+    const char *end = strchr(text, '\n');
+    size_t n = end ? (size_t)(end - text) : strlen(text);
+    nsr_strbuf_puts(b, "  ");
+    nsr_strbuf_add(b, text, n);
+    nsr_strbuf_puts(b, "\n");
+    text = end ? end + 1 : NULL;
+  }
+}
+
+static void verdict_lines(struct nsr_strbuf *b,
+                          const struct nsr_rewrite_report *r) {
+  const struct nsr_judgement *j = &r->judgement;
+  nsr_strbuf_printf(b, "verdict: %s", verdict(r));
+  if (!r->judged) {
+    nsr_strbuf_puts(b, r->changed ? "\n" : ", nothing to rewrite\n");
+    return;
+  }
+  nsr_strbuf_printf(b, ", %u equal inputs", j->inputs);
+  if (j->undecided)
+    nsr_strbuf_printf(b, ", %u undecided", j->undecided);
+  nsr_strbuf_printf(b, ", %llu instructions simulated\n",
+                    (unsigned long long)j->instances);
+  if (j->input && j->verdict != NSR_EQUAL)
+    nsr_strbuf_printf(b, "  input: %s\n", j->input);
+  if (j->verdict != NSR_EQUAL)
+    lines(b, j->text);
+  lines(b, j->notes);
+}
+
+enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
+                                const struct nsr_rewrite_report *report,
+                                const char *input, const char *output,
+                                const char **text) {
+  struct nsr_strbuf b;
+  nsr_strbuf_init(&b, ctx, NSR_KEEP);
+  nsr_strbuf_printf(&b, "%s -> %s\n", input, output);
+  table(&b, report);
+  nsr_strbuf_printf(&b, "semaphores %u, scopes %u, dependences %u\n",
+                    report->semaphores, report->scopes, report->dependences);
+  if (report->may_pairs)
+    nsr_strbuf_printf(&b,
+                      "%u pairs that the input leaves unordered were taken as "
+                      "disjoint\n",
+                      report->may_pairs);
+  for (uint32_t i = 0; i < report->nkept; i++) {
+    char at[256];
+    place(&report->kept[i].place, at, sizeof at);
+    nsr_strbuf_printf(&b, "kept %s: %s\n", at, report->kept[i].reason);
+  }
+  verdict_lines(&b, report);
+  return nsr_strbuf_done(&b, text, NULL);
+}
+
+/* ---- JSON */
+
+struct object {
+  json_t *j;
+  bool failed;
+};
+
+static void set(struct object *o, const char *key, json_t *value) {
+  o->failed |= json_object_set_new(o->j, key, value) != 0;
+}
+
+static json_t *text_or_null(const char *s) {
+  return s ? json_string(s) : json_null();
+}
+
+/* An object's finished value, NULL if anything in it could not be made. */
+static json_t *done(struct object *o) {
+  if (!o->failed)
+    return o->j;
+  json_decref(o->j);
+  return NULL;
+}
+
+static void counts(struct object *o, const struct nsr_engine_report *e) {
+  set(o, "instructions_before", json_integer(e->insns_before));
+  set(o, "instructions_after", json_integer(e->insns_after));
+  set(o, "barriers_before", json_integer(e->barriers_before));
+  set(o, "barriers_after", json_integer(e->barriers_after));
+  set(o, "waits_before", json_integer(e->waits_before));
+  set(o, "waits", json_integer(e->waits_after));
+  set(o, "registers", json_integer(e->registers));
+}
+
+static json_t *engines(const struct nsr_rewrite_report *r) {
+  struct object list = {json_array(), false};
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    if (!r->engines[e].engine)
+      continue;
+    struct object o = {json_object(), false};
+    set(&o, "engine", json_string(r->engines[e].engine));
+    counts(&o, &r->engines[e]);
+    list.failed |= json_array_append_new(list.j, done(&o)) != 0;
+  }
+  return done(&list);
+}
+
+static json_t *source(const struct nsr_place *p) {
+  struct object o = {json_object(), false};
+  if (!p->source_file || !p->source_line) {
+    json_decref(o.j);
+    return json_null();
+  }
+  set(&o, "file", json_string(p->source_file));
+  set(&o, "line", json_integer(p->source_line));
+  return done(&o);
+}
+
+static json_t *kept_barriers(const struct nsr_rewrite_report *r) {
+  struct object list = {json_array(), false};
+  for (uint32_t i = 0; i < r->nkept; i++) {
+    const struct nsr_place *p = &r->kept[i].place;
+    struct object o = {json_object(), false};
+    set(&o, "engine", text_or_null(p->engine));
+    set(&o, "index", p->insn < 0 ? json_null() : json_integer(p->insn));
+    set(&o, "label", text_or_null(p->label));
+    set(&o, "source", source(p));
+    set(&o, "reason", text_or_null(r->kept[i].reason));
+    list.failed |= json_array_append_new(list.j, done(&o)) != 0;
+  }
+  return done(&list);
+}
+
+static json_t *judgement(const struct nsr_judgement *j) {
+  struct object o = {json_object(), false};
+  set(&o, "verdict", json_string(nsr_verdict_name(j->verdict)));
+  set(&o, "fault",
+      j->fault == NSR_FAULT_NONE ? json_null()
+                                 : json_string(nsr_fault_name(j->fault)));
+  set(&o, "text", text_or_null(j->text));
+  set(&o, "input", text_or_null(j->input));
+  set(&o, "equal_inputs", json_integer(j->inputs));
+  set(&o, "undecided_inputs", json_integer(j->undecided));
+  set(&o, "instances", json_integer((json_int_t)j->instances));
+  set(&o, "may_pairs", json_integer((json_int_t)j->may_pairs));
+  set(&o, "notes", text_or_null(j->notes));
+  return done(&o);
+}
+
+static json_t *report_object(const struct nsr_rewrite_report *r,
+                             const char *input, const char *output) {
+  struct object o = {json_object(), false};
+  struct nsr_engine_report sum = totals(r);
+  set(&o, "input", json_string(input));
+  set(&o, "output", json_string(output));
+  set(&o, "changed", json_boolean(r->changed));
+  counts(&o, &sum);
+  set(&o, "semaphores", json_integer(r->semaphores));
+  set(&o, "scopes", json_integer(r->scopes));
+  set(&o, "dependences", json_integer(r->dependences));
+  set(&o, "may_pairs", json_integer(r->may_pairs));
+  set(&o, "verdict", json_string(verdict(r)));
+  set(&o, "judgement", r->judged ? judgement(&r->judgement) : json_null());
+  set(&o, "kept_barriers", kept_barriers(r));
+  set(&o, "engines", engines(r));
+  return done(&o);
+}
+
+static int append(const char *s, size_t n, void *user) {
+  struct nsr_strbuf *b = user;
+  nsr_strbuf_add(b, s, n);
+  return b->failed ? -1 : 0;
+}
+
+enum nsr_status nsr_report_json(struct nsr_ctx *ctx,
+                                const struct nsr_rewrite_report *report,
+                                const char *input, const char *output,
+                                const char **text) {
+  struct nsr_strbuf b;
+  json_t *j = report_object(report, input, output);
+  nsr_strbuf_init(&b, ctx, NSR_KEEP);
+  bool good = j && json_dump_callback(j, append, &b, JSON_COMPACT) == 0;
+  json_decref(j);
+  if (!good)
+    return b.failed ? NSR_E_NOMEM
+                    : nsr_fail(ctx, NSR_E_NOMEM, NSR_NOWHERE,
+                               "the report does not fit memory, or a name in "
+                               "it is not UTF-8");
+  nsr_strbuf_puts(&b, "\n");
+  return nsr_strbuf_done(&b, text, NULL);
+}
