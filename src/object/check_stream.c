@@ -65,7 +65,9 @@ static enum nsr_status check_labels(const struct checking *c) {
 static enum nsr_status check_lines(const struct checking *c) {
   const struct nsr_line *lines = c->s->lines;
   for (uint32_t i = 0; lines && i < c->s->n; i++) {
-    if (lines[i].line ? lines[i].file >= c->k->nfiles : lines[i].file != 0)
+    if (lines[i].line == 0 && lines[i].file != 0)
+      return fail_at(c, i, "it has a source file, but no line in it");
+    if (lines[i].line != 0 && lines[i].file >= c->k->nfiles)
       return nsr_fail(c->ctx, NSR_E_FORMAT, nsr_insn_place(c->k, c->s, i),
                       "its line names source file %u: the kernel has %u",
                       lines[i].file, c->k->nfiles);

@@ -235,15 +235,26 @@ static bool read_back(int fd, uint8_t *to, size_t size) {
   return true;
 }
 
-/* libelf has its own opinion of entry sizes, even of sections it does not
- * know: they are set when it is done. */
-static void set_entry_sizes(const struct writing *w, uint8_t *bytes) {
+/* libelf corrects entry sizes and alignments, even of sections it does not
+ * know: what was carried along gets its own back. */
+static void set_header(uint8_t *header, size_t at, size_t n, uint64_t v) {
+  for (size_t i = 0; i < n; i++)
+    header[at + i] = (uint8_t)(v >> (8 * i));
+}
+#define SET(header, member, v)                                                 \
+  set_header((header), offsetof(Elf64_Shdr, member),                           \
+             sizeof((Elf64_Shdr *)NULL)->member, (v))
+
+static void set_headers(const struct writing *w, uint8_t *bytes) {
   for (size_t i = 0; i < w->sections.n; i++) {
-    uint64_t entsize = w->sections.v[i].section.entsize;
-    uint8_t *to = bytes + w->headers + (i + 1) * sizeof(Elf64_Shdr) +
-                  offsetof(Elf64_Shdr, sh_entsize);
-    for (int b = 0; b < 8; b++)
-      to[b] = (uint8_t)(entsize >> (8 * b));
+    const struct nsr_section *s = &w->sections.v[i].section;
+    uint8_t *header = bytes + w->headers + (i + 1) * sizeof(Elf64_Shdr);
+    SET(header, sh_type, s->type);
+    SET(header, sh_flags, s->flags);
+    SET(header, sh_size, s->size);
+    SET(header, sh_info, s->info);
+    SET(header, sh_addralign, s->align);
+    SET(header, sh_entsize, s->entsize);
   }
 }
 
@@ -265,7 +276,7 @@ static enum nsr_status write_elf(const struct writing *w, int fd,
   if (!read_back(fd, bytes, (size_t)n))
     return nsr_fail(w->ctx, NSR_E_IO, in_file(w),
                     "cannot read the ELF object back: %s", strerror(errno));
-  set_entry_sizes(w, bytes);
+  set_headers(w, bytes);
   *data = bytes;
   *size = (size_t)n;
   return NSR_OK;

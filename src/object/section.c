@@ -43,6 +43,8 @@ const char *nsr_section_problem(const struct nsr_isa *isa,
     return "its alignment is not a power of two";
   if (s->type != SHT_NOBITS && !s->data && s->size)
     return "it has no contents";
+  if (s->type == SHT_NOBITS && s->data)
+    return "it has contents, but its type (SHT_NOBITS) says that it has none";
   if (nsr_part_by_name(s->name) >= 0)
     return "its name is one of ours";
   if (isa && nsr_text_engine(isa, s->name) >= 0)

@@ -177,7 +177,7 @@ static inline void sample_sections(struct sample *s) {
   s->sections[0] = (struct nsr_section){.name = ".debug_info",
                                         .type = SHT_PROGBITS,
                                         .flags = SHF_COMPRESSED,
-                                        .align = 8,
+                                        .align = 32,
                                         .data = (const uint8_t *)"not really",
                                         .size = 10};
   s->sections[1] = (struct nsr_section){.name = ".comment",

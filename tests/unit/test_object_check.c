@@ -44,6 +44,10 @@ static void section_engine(struct sample *s) {
 }
 static void section_type(struct sample *s) { s->sections[0].type = SHT_RELA; }
 static void section_align(struct sample *s) { s->sections[0].align = 24; }
+static void section_contents(struct sample *s) {
+  s->sections[2].data = s->sections[0].data;
+}
+static void section_none(struct sample *s) { s->sections[0].data = NULL; }
 static void no_streams(struct sample *s) { s->k.nstreams = 0; }
 static void streams_swapped(struct sample *s) {
   struct nsr_stream first = s->streams[0];
@@ -292,6 +296,8 @@ static const struct wrong cases[] = {
     {"section engine", section_engine, NSR_E_REFUSED, -1, "holds code"},
     {"section type", section_type, NSR_E_REFUSED, -1, "by number"},
     {"section align", section_align, NSR_E_REFUSED, -1, "power of two"},
+    {"section contents", section_contents, NSR_E_REFUSED, -1, "SHT_NOBITS"},
+    {"section none", section_none, NSR_E_REFUSED, -1, "no contents"},
     {"no streams", no_streams, NSR_E_FORMAT, -1, "no engine has"},
     {"streams swapped", streams_swapped, NSR_E_FORMAT, -1, "one per engine"},
     {"stream twice", stream_twice, NSR_E_FORMAT, -1, "one per engine"},
@@ -319,7 +325,7 @@ static const struct wrong cases[] = {
     {"label twice", label_twice, NSR_E_FORMAT, -1, "two labels"},
     {"label unnamed", label_unnamed, NSR_E_FORMAT, -1, "label 3 is empty"},
     {"line file", line_file, NSR_E_FORMAT, SP_ADD, "source file 2"},
-    {"line none", line_none, NSR_E_FORMAT, SP_ADD, "source file 1"},
+    {"line none", line_none, NSR_E_FORMAT, SP_ADD, "no line in it"},
     {"reloc insn", reloc_insn, NSR_E_FORMAT, -1, "instruction 7"},
     {"reloc unsorted", reloc_unsorted, NSR_E_FORMAT, 1, "not sorted"},
     {"reloc operands", reloc_operands, NSR_E_FORMAT, SP_DMA, "not sorted"},

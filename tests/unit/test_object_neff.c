@@ -426,6 +426,29 @@ static void plain_damage(void **state) {
   damage_is_survived(PLAIN, 17);
   damage_is_survived(PAX, 37);
 }
+/* Damage to what is packed is seen, or changes nothing (padding bits). */
+static void packed_damage_is_seen(void **state) {
+  (void)state;
+  size_t size, seen = 0;
+  uint8_t *file = make_neff(GZIP | ONE, &size);
+  for (size_t i = HEADER + 10; i < size; i++) {
+    struct nsr_ctx *c = nsr_ctx_new();
+    struct nsr_container *archive;
+    file[i] ^= 0x10;
+    if (nsr_container_read(c, "f", file, size, &archive) == NSR_OK) {
+      uint32_t pe = member(archive, "sg00/pe.bin", 0);
+      assert_memory_equal(archive->members[pe].data, object, object_size);
+      assert_int_equal(archive->nmembers, 6);
+    } else {
+      seen++;
+    }
+    file[i] ^= 0x10;
+    nsr_ctx_free(c);
+  }
+  assert_true(seen > size - HEADER - 20);
+  free(file);
+}
+
 static void gzip_damage(void **state) {
   (void)state;
   damage_is_survived(GZIP, 3);
@@ -475,6 +498,7 @@ int main(void) {
       cmocka_unit_test(overruled_size_is_refused),
       cmocka_unit_test(one_kernel_is_loaded),
       cmocka_unit_test(plain_damage),
+      cmocka_unit_test(packed_damage_is_seen),
       cmocka_unit_test(gzip_damage),
       cmocka_unit_test(memory_may_run_out),
   };
