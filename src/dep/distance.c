@@ -27,13 +27,14 @@ bool nsr_distance_every(const struct nsr_distances *d, uint32_t w) {
   return d->values[x->engine].every[g->block_of[x->insn]];
 }
 
-/* The outermost loop around a work, NSR_NONE: none. */
+/* The outermost loop around a work, NSR_NONE: none, or one whose iterations
+ * the engines may number differently. */
 static uint32_t outermost_loop(const struct nsr_tree *t, uint32_t w) {
   uint32_t loop = NSR_NONE;
   for (uint32_t s = t->works[w].scope; s != NSR_NONE; s = t->scopes[s].parent)
     if (t->scopes[s].kind == NSR_SCOPE_LOOP)
       loop = s;
-  return loop;
+  return loop != NSR_NONE && t->scopes[loop].anchored ? loop : NSR_NONE;
 }
 
 /* One operand of one instruction, wherever its address goes. */

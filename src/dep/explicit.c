@@ -2,8 +2,8 @@
  *
  * Two facts per semaphore meet at a wait: what the code before it in this
  * region has added (the state of a walk), and who adds to it later in the
- * same region (sets of "followers", found backwards). A scope holds a barrier
- * on each way through it, so a count that is not 0 does not survive one.
+ * same region (sets of "followers", found backwards). Every scope holds a
+ * barrier, so a count that is not 0 is not known behind one.
  */
 #include "dep/explicit.h"
 

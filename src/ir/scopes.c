@@ -240,6 +240,8 @@ static void mark_contents(const struct nsr_scopes *t) {
       for (uint32_t j = it->first; j < it->first + it->n; j++) {
         x->barrier |= nodes[j].cls == NSR_BARRIER;
         x->relevant |= nsr_node_relevant(&nodes[j]);
+        x->direct |=
+            nodes[j].cls != NSR_BARRIER && nsr_node_relevant(&nodes[j]);
       }
     }
   }

@@ -16,6 +16,7 @@ struct nsr_scope {
   uint8_t kind;    /* enum nsr_scope_kind */
   bool barrier;    /* a barrier somewhere in it */
   bool relevant;   /* anything but plain control somewhere in it */
+  bool direct;     /* work directly in it, not in a nested scope */
   bool anchored;   /* each entry that ends passes a barrier: for a loop each
                       way back to its header, for an arm each way through */
   uint32_t parent; /* NSR_NONE: the program */

@@ -137,12 +137,33 @@ static enum nsr_status check_scope(struct build *b, int engine,
                     "a %s with work but no barrier in it is not read yet: "
                     "other engines cannot count its entries",
                     word);
-  if (!s->anchored)
-    return nsr_fail(b->ctx, NSR_E_REFUSED, place,
-                    "a %s with a way through it that passes no barrier: the "
-                    "engines cannot be shown to run it equally often",
-                    word);
   return refuse_else(b, engine, m->scope);
+}
+
+/* Entries of a scope are counted only where work lies directly in it. */
+static enum nsr_status check_anchors(struct build *b,
+                                     const struct meet m[NSR_MAX_ENGINES],
+                                     bool *anchored) {
+  const struct nsr_program *p = b->t->program;
+  int loose = -1;
+  bool direct = false;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    if (!p->stream[e])
+      continue;
+    const struct nsr_scope *s = &b->t->local[e].scopes[m[e].scope];
+    direct |= s->direct;
+    if (!s->anchored && loose < 0)
+      loose = e;
+  }
+  *anchored = loose < 0;
+  if (*anchored || !direct)
+    return NSR_OK;
+  const struct nsr_scope *s = &b->t->local[loose].scopes[m[loose].scope];
+  return nsr_fail(b->ctx, NSR_E_REFUSED,
+                  nsr_program_place(p, loose, m[loose].insn),
+                  "a %s with a way through it that passes no barrier: the "
+                  "engines cannot be shown to run it equally often",
+                  scope_word(s->kind));
 }
 
 /* All engines must meet the same thing. */
@@ -194,6 +215,7 @@ static enum nsr_status push_scope(struct build *b, uint32_t parent,
                          .depth = up ? up->depth + 1 : 0,
                          .first_part = NSR_NONE};
   c.loops = s->kind == NSR_SCOPE_LOOP || (up && up->loops);
+  NSR_TRY(check_anchors(b, m, &c.anchored));
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     if (p->stream[e])
       c.local[e] = m[e].scope;

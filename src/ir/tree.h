@@ -37,6 +37,8 @@ struct nsr_common {
   uint8_t kind;    /* enum nsr_scope_kind */
   bool barrier;    /* a barrier in it */
   bool loops;      /* it or a scope around it is a loop */
+  bool anchored;   /* on all engines, so that its entries are numbered alike;
+                      always where work lies directly in it */
   uint32_t parent; /* NSR_NONE: the program */
   uint32_t last;   /* last scope of its subtree (numbered in preorder) */
   uint32_t depth;

@@ -1,0 +1,160 @@
+/* test_scopes.c - control flow to structure: cfg, scopes, common tree. */
+#include "passes.h"
+
+#define HEAD                                                                   \
+  ".isa tile64\n.queue q0 sp\n"                                                \
+  ".tensor n dram i32 [1] at 0 input range 0 4\n"                              \
+  ".tensor a sbuf f32 [1, 4] at 0:1, 0 scratch\n"
+
+/* One engine is enough to see its structure. */
+static const struct pass_case single[] = {
+    {"straight", HEAD ".engine sp\n st a, r1\n sync\n halt\n", NSR_OK,
+     "program 0\n  sp[0] st\n  sync 0\n"},
+    {"top test",
+     HEAD ".engine sp\n mov r1, 0\nl: br.ge r1, 3, d\n sync\n add r1, r1, 1\n"
+          " st a, r1\n br l\nd: sync\n halt\n",
+     NSR_OK,
+     "program 0\n  loop 1\n    arm 2\n      sync 0\n      sp[4] st\n"
+     "  sync 1\n"},
+    {"bottom test",
+     HEAD ".engine sp\n mov r1, 0\nl: st a, r1\n sync\n add r1, r1, 1\n"
+          " br.lt r1, 3, l\n sync\n halt\n",
+     NSR_OK, "program 0\n  loop 1\n    sp[1] st\n    sync 0\n  sync 1\n"},
+    {"one-instruction loop at instruction 0",
+     HEAD ".engine sp\nl: sync\n br.lt r1, 3, l\n sync\n halt\n", NSR_OK,
+     "program 0\n  loop 1\n    sync 0\n  sync 1\n"},
+    {"break",
+     HEAD ".engine sp\nl: br.ge r1, 3, d\n sync\n br.eq r1, 2, d\n"
+          " st a, r1\n sync\n br l\nd: sync\n halt\n",
+     NSR_OK,
+     "program 0\n  loop 1\n    arm 2\n      sync 0\n      arm 3\n"
+     "        sp[3] st\n        sync 1\n  sync 2\n"},
+    {"continue: two ways back to one head",
+     HEAD ".engine sp\nl: br.ge r1, 3, d\n sync\n add r1, r1, 1\n"
+          " br.eq r1, 2, l\n st a, r1\n sync\n br l\nd: sync\n halt\n",
+     NSR_OK,
+     "program 0\n  loop 1\n    arm 2\n      sync 0\n      arm 3\n"
+     "        sp[4] st\n        sync 1\n  sync 2\n"},
+    {"conditional, arm behind a taken branch",
+     HEAD ".engine sp\n br.eq r1, 1, t\nj: sync\n halt\n"
+          "t: st a, r1\n sync 7\n br j\n",
+     NSR_OK, "program 0\n  arm 1\n    sp[3] st\n    sync 7\n  sync 0\n"},
+    {"two conditions, one arm",
+     HEAD ".engine sp\n br.eq r1, 1, s\n br.eq r2, 1, s\n st a, r1\n sync\n"
+          "s: sync\n halt\n",
+     NSR_OK,
+     "program 0\n  arm 1\n    arm 2\n      sp[2] st\n      sync 0\n  sync 1\n"},
+    {"arm that is a loop",
+     HEAD ".engine sp\n br.eq r1, 1, s\nl: sync\n st a, r1\n br.lt r1, 3, l\n"
+          "s: sync\n halt\n",
+     NSR_OK,
+     "program 0\n  arm 1\n    loop 2\n      sync 0\n      sp[2] st\n"
+     "  sync 1\n"},
+    {"control without work is not in the tree",
+     HEAD ".engine sp\n mov r1, 0\nl: add r1, r1, 1\n br.lt r1, 3, l\n"
+          " br.eq r1, 1, s\n mov r2, 1\ns: sync\n halt\n",
+     NSR_OK, "program 0\n  sync 0\n"},
+    {"three deep",
+     HEAD ".engine sp\na1: br.ge r1, 2, d1\n sync\na2: br.ge r2, 2, d2\n sync\n"
+          "a3: br.ge r3, 2, d3\n st a, r1\n sync\n br a3\nd3: br a2\n"
+          "d2: br a1\nd1: sync\n halt\n",
+     NSR_OK,
+     "program 0\n  loop 1\n    arm 2\n      sync 0\n      loop 3\n"
+     "        arm 4\n          sync 1\n          loop 5\n            arm 6\n"
+     "              sp[5] st\n              sync 2\n  sync 3\n"},
+    {"irreducible",
+     HEAD ".engine sp\n br.eq r1, 1, m\nl: st a, r1\nm: sync\n"
+          " br.lt r1, 3, l\n sync\n halt\n",
+     NSR_E_REFUSED, "several entries"},
+    {"arms that share code",
+     HEAD ".engine sp\n br.eq r1, 1, t\n br.eq r2, 1, s\nt: st a, r1\n sync\n"
+          "s: sync\n halt\n",
+     NSR_E_REFUSED, "share"},
+    {"both arms",
+     HEAD ".engine sp\n br.eq r1, 1, t\n st a, r1\n sync 1\n br j\n"
+          "t: st a, r2\n sync 2\nj: sync 3\n halt\n",
+     NSR_E_REFUSED, "both arms"},
+    {"two exits",
+     HEAD ".engine sp\nl: br.ge r1, 3, d\n sync\n br.eq r1, 2, e\n"
+          " br l\ne: st a, r1\nd: sync\n halt\n",
+     NSR_E_REFUSED, "several places"},
+    {"no exit", HEAD ".engine sp\n sync\nl: sync\n br l\n halt\n",
+     NSR_E_REFUSED, "without an exit"},
+    {"loop without a barrier",
+     HEAD ".engine sp\nl: st a, r1\n br.lt r1, 3, l\n sync\n halt\n",
+     NSR_E_REFUSED, "no barrier in it"},
+    {"barrier passed by",
+     HEAD ".engine sp\nl: br.eq r2, 1, s\n sync\ns: st a, r1\n"
+          " br.lt r1, 3, l\n sync\n halt\n",
+     NSR_E_REFUSED, "passes no barrier"},
+    {"no exit barrier", HEAD ".engine sp\n sync\n st a, r1\n halt\n",
+     NSR_E_REFUSED, "no exit barrier"},
+    {"exit barrier in an arm only",
+     HEAD ".engine sp\n br.eq r1, 1, s\n st a, r1\n sync\ns: halt\n",
+     NSR_E_REFUSED, "no exit barrier"},
+};
+
+static void test_single(void **state) {
+  (void)state;
+  CHECK_CASES(single, NSR_STAGE_SCOPES);
+}
+
+static const struct pass_case several[] = {
+    {"pairs by id",
+     HEAD ".engine act\n sync 5\n st a, r1\n sync 6\n halt\n"
+          ".engine sp\n dma q0, a[4*4], a[4*4]\n sync 5\n sync 6\n halt\n",
+     NSR_OK, "program 0\n  sp[0] dma q0\n  sync 5\n  act[1] st\n  sync 6\n"},
+    {"ids differ",
+     HEAD ".engine act\n sync 5\n halt\n.engine sp\n sync 6\n halt\n",
+     NSR_E_FAULT, "sp has barrier 6 at sp[0] where act has barrier 5"},
+    {"one barrier too few",
+     HEAD ".engine act\n sync 5\n sync 6\n halt\n"
+          ".engine sp\n sync 5\n halt\n",
+     NSR_E_FAULT, "sp has no further barrier where act has barrier 6"},
+    {"a loop against a barrier",
+     HEAD ".engine act\n sync 5\n sync 6\n halt\n"
+          ".engine sp\nl: sync 5\n br.lt r1, 3, l\n sync 6\n halt\n",
+     NSR_E_FAULT, "sp has a loop at sp[0] where act has barrier 5"},
+    {"one id at two places in loops",
+     HEAD ".engine sp\nl: sync 5\n br.lt r1, 3, l\nm: sync 5\n"
+          " br.lt r2, 3, m\n sync 6\n halt\n",
+     NSR_E_REFUSED, "barrier id 5 stands at two places"},
+    {"one id at two places that are passed once",
+     HEAD ".engine sp\n sync 5\n st a, r1\n sync 5\n halt\n", NSR_OK,
+     "program 0\n  sync 5\n  sp[1] st\n  sync 5\n"},
+    {"computed branch", HEAD ".engine sp\n jump r1\n sync\n halt\n",
+     NSR_E_REFUSED, "computed branch"},
+    {"order of a region follows its waits",
+     HEAD ".engine act\n st a, r1 ?s0>=1\n sync\n halt\n"
+          ".engine sp\n st a, r1 ^s0\n sync\n halt\n",
+     NSR_OK, "program 0\n  act[0] st\n  sp[0] st\n  sync 0\n"},
+};
+
+static void test_several(void **state) {
+  (void)state;
+  CHECK_CASES(several, NSR_STAGE_SCOPES);
+}
+
+static void test_blocks(void **state) {
+  (void)state;
+  static const struct pass_case c = {
+      "blocks",
+      HEAD ".engine sp\nl: br.ge r1, 3, d\n sync\n br l\nd: sync\n halt\n"
+           " mov r1, 1\n halt\n",
+      NSR_OK,
+      "sp: 4 blocks, 1 loops\n"
+      "  b0 0..0 idom b0 loop b0 -> b2 -> b1\n"
+      "  b1 1..2 idom b0 loop b0 -> b0\n"
+      "  b2 3..4 idom b0\n"
+      "  b3 5..6 unreachable\n"};
+  check_case(&c, NSR_STAGE_CFG);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_single),
+      cmocka_unit_test(test_several),
+      cmocka_unit_test(test_blocks),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
