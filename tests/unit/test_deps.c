@@ -1,0 +1,226 @@
+/* test_deps.c - explicit waits, dependences, distances, lost order. */
+#include "passes.h"
+
+#define HEAD                                                                   \
+  ".isa tile64\n.queue q0 sp\n.queue q1 act\n.queue q2 sp\n"                   \
+  ".tensor n dram i32 [1] at 0 input range 0 4\n"                              \
+  ".tensor x dram f32 [64, 4] at 4096 input\n"                                 \
+  ".tensor y dram f32 [64, 4] at 65536 output\n"                               \
+  ".tensor a sbuf f32 [1, 4] at 0:1, 0 scratch\n"                              \
+  ".tensor b sbuf f32 [1, 4] at 0:1, 16 scratch\n"                             \
+  ".tensor r sbuf f32 [1, 12] at 0:1, 64 scratch\n"
+
+/* ---- waits of the input */
+
+static const struct pass_case waits[] = {
+    {"the wait orders",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=1\n sync\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\n sync\n halt\n",
+     NSR_OK, "act[0] copy after sp[0] dma q0: must, sbuf 0..15\n"},
+    {"the second update, reached by an addition",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=4\n sync\n halt\n"
+          ".engine sp\n dma q0, b[4*4], x[4*4] ^s0\n"
+          " dma q0, a[4*4], x[4*4] ^s0+=3\n sync\n halt\n",
+     NSR_OK,
+     "act[0] copy after sp[1] dma q0: must, sbuf 0..15\n"
+     "act[0] copy after sp[0] dma q0: must, sbuf 16..31\n"},
+    {"a threshold inside the step",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=2\n sync\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0+=3\n sync\n halt\n",
+     NSR_OK, "act[0] copy after sp[0] dma q0: must, sbuf 0..15\n"},
+    {"greater than",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>0\n sync\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\n sync\n halt\n",
+     NSR_OK, "act[0] copy after sp[0] dma q0: must, sbuf 0..15\n"},
+    {"a barrier starts counts anew",
+     HEAD ".engine act\n sync\n copy b[4*4], a[4*4] ?s0>=2\n sync\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\n sync\n"
+          " dma q0, r[4*4], x[4*4] ^s0\n sync\n halt\n",
+     NSR_E_HANG, "reaches 1 since the last barrier, 2 is waited for"},
+    {"nobody updates", HEAD ".engine sp\n st a, r1 ?s0>=1\n sync\n halt\n",
+     NSR_E_HANG, "reaches 0"},
+    {"a cycle",
+     HEAD ".engine act\n nop ?s1>=1 ^s0\n sync\n halt\n"
+          ".engine sp\n nop ?s0>=1 ^s1\n sync\n halt\n",
+     NSR_E_HANG, "cycle"},
+    {"for itself", HEAD ".engine sp\n nop ?s0>=1 ^s0\n sync\n halt\n",
+     NSR_E_HANG, "cycle"},
+    {"two channels",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=2\n sync\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\n nop ^s0\n sync\n halt\n",
+     NSR_E_REFUSED, "several channels"},
+    {"two queues of one engine",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=1\n sync\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\n qnop q2 ^s0\n sync\n"
+          " halt\n",
+     NSR_E_REFUSED, "several channels"},
+    {"a decrement",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=1\n sync\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\n qnop q0 ^s0--\n sync\n"
+          " halt\n",
+     NSR_E_REFUSED, "several channels"},
+    {"a register",
+     HEAD ".engine act\n mov r1, 1\n copy b[4*4], a[4*4] ?s0>=r1\n sync\n"
+          " halt\n.engine sp\n dma q0, a[4*4], x[4*4] ^s0\n sync\n halt\n",
+     NSR_E_REFUSED, "threshold is a register"},
+    {"equality",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0==1\n sync\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\n sync\n halt\n",
+     NSR_E_REFUSED, "comparison"},
+    {"a foreign semaphore",
+     HEAD ".engine sp\n st a, r1 ?s200>=1\n sync\n halt\n", NSR_E_REFUSED,
+     "belongs to others"},
+    {"an update in front of a loop, waited for inside",
+     HEAD ".engine act\nl: copy b[4*4], a[4*4] ?s0>=1\n sync 1\n"
+          " br.lt r1, 3, l\n sync 2\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\nl: sync 1\n"
+          " br.lt r1, 3, l\n sync 2\n halt\n",
+     NSR_E_REFUSED, "differs"},
+    {"the other queue may get there first",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=1\n br.eq r1, 1, s\n"
+          " sync 1\ns: sync 2\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\n br.eq r1, 1, s\n"
+          " qnop q2 ^s0\n sync 1\ns: sync 2\n halt\n",
+     NSR_E_REFUSED, "several channels"},
+};
+
+static void test_waits(void **state) {
+  (void)state;
+  CHECK_CASES(waits, NSR_STAGE_DEPS);
+}
+
+/* ---- races: theory-channels.md 2 */
+
+static const struct pass_case races[] = {
+    {"nothing orders",
+     HEAD ".engine act\n copy b[4*4], a[4*4]\n sync\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\n sync\n halt\n",
+     NSR_E_RACE, "act[0] (k.s:12)"},
+    {"C2: a queue's retirement tells nothing about the pipeline",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=1\n sync\n halt\n"
+          ".engine sp\n st a, r1\n dma q0, r[4*4], x[4*4] ^s0\n sync\n halt\n",
+     NSR_E_RACE, "race"},
+    {"C2': an engine's earlier waits have held",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=1\n sync\n halt\n"
+          ".engine dve\n memset a[4*4] value=0 ^s1\n sync\n halt\n"
+          ".engine sp\n nop ?s1>=1\n dma q0, r[4*4], x[4*4] ^s0\n sync\n"
+          " halt\n",
+     NSR_OK, "act[0] copy after dve[0] memset: must, sbuf 0..15\n"},
+    {"C2'': nor about another queue",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=1\n sync\n halt\n"
+          ".engine sp\n dma q2, a[4*4], x[4*4]\n"
+          " dma q0, r[4*4], x[4*4] ^s0\n sync\n halt\n",
+     NSR_E_RACE, "race"},
+    {"C4: a load may read before an earlier write lands",
+     HEAD ".engine sp\n st a, r1\n ld r2, a\n sync\n halt\n", NSR_E_RACE,
+     "its own semaphore"},
+    {"C4, repaired",
+     HEAD ".engine sp\n st a, r1 ^s0\n ld r2, a ?s0>=1\n sync\n halt\n", NSR_OK,
+     "sp[1] ld after sp[0] st: must, sbuf 0..3\n"},
+    {"C4': nothing is needed behind a load",
+     HEAD ".engine sp\n ld r2, a\n st a, r1\n sync\n halt\n", NSR_OK,
+     "sp[1] st after sp[0] ld: must, sbuf 0..3\n"},
+    {"C4'': a load drains the pipeline, not the queues",
+     HEAD ".engine sp\n dma q0, a[4*4], x[4*4]\n ld r2, b\n st a, r1\n sync\n"
+          " halt\n",
+     NSR_E_RACE, "race"},
+    {"a queue overlaps its own transfers",
+     HEAD ".engine sp\n dma q0, a[4*4], x[4*4]\n dma q0, a[4*4], x[4*4]\n"
+          " sync\n halt\n",
+     NSR_E_RACE, "its own semaphore"},
+    {"a queue in order does not",
+     ".isa tile64\n.queue q0 sp full\n.tensor x dram f32 [4] at 0 input\n"
+     ".tensor a sbuf f32 [1, 4] at 0:1, 0 scratch\n"
+     ".engine sp\n dma q0, a[4*4], x[4*4]\n dma q0, a[4*4], x[4*4]\n"
+     " sync\n halt\n",
+     NSR_OK, ""},
+    {"even and odd columns",
+     HEAD ".engine sp\n dma q0, a[2*8], x[2*4]\n dma q2, a+4[2*8], x[2*4]\n"
+          " sync\n halt\n",
+     NSR_OK, ""},
+};
+
+static void test_races(void **state) {
+  (void)state;
+  CHECK_CASES(races, NSR_STAGE_DEPS);
+}
+
+/* ---- distances */
+
+#define LOOP(body)                                                             \
+  HEAD ".engine sp\n mov r2, 0\n mov r5, 0\n"                                  \
+       "l: br.ge r2, r1, d\n" body " add r2, r2, 1\n sync 1\n br l\n"          \
+       "d: sync 2\n halt\n"
+
+static const struct pass_case distances[] = {
+    {"a fixed buffer", LOOP(" dma q0, a[4*4], x[4*4]\n"), NSR_OK,
+     "sp[3] dma q0 after sp[3] dma q0 (carried): must, sbuf 0..15\n"},
+    {"rotating by remainder",
+     LOOP(" rem r3, r2, 3\n mul r3, r3, 16\n dma q0, r+r3[4*4], x[4*4]\n"),
+     NSR_OK,
+     "sp[5] dma q0 after sp[5] dma q0 (carried) but the last 2: may, "
+     "sbuf 64..111\n"},
+    {"rotating by mask",
+     LOOP(" and r3, r2, 1\n shl r3, r3, 4\n dma q0, r+r3[4*4], x[4*4]\n"),
+     NSR_OK,
+     "sp[5] dma q0 after sp[5] dma q0 (carried) but the last 1: may, "
+     "sbuf 64..111\n"},
+    {"rotating by a toggle",
+     LOOP(" dma q0, r+r5[4*4], x[4*4]\n xor r5, r5, 16\n"), NSR_OK,
+     "sp[3] dma q0 after sp[3] dma q0 (carried) but the last 1: may, "
+     "sbuf 64..111\n"},
+    {"rotating by its own remainder",
+     LOOP(" dma q0, r+r5[4*4], x[4*4]\n add r5, r5, 16\n rem r5, r5, 48\n"),
+     NSR_OK,
+     "sp[3] dma q0 after sp[3] dma q0 (carried) but the last 2: may, "
+     "sbuf 64..111\n"},
+    {"a step that is not a slot",
+     LOOP(" rem r3, r2, 3\n mul r3, r3, 8\n dma q0, r+r3[4*4], x[4*4]\n"),
+     NSR_OK, "sp[5] dma q0 after sp[5] dma q0 (carried): may, sbuf 64..111\n"},
+    {"advancing: never the same bytes",
+     LOOP(" dma q0, y+r5[4*4], x[4*4]\n add r5, r5, 16\n"), NSR_OK, ""},
+    {"advancing by half of what is written",
+     LOOP(" dma q0, y+r5[4*4], x[4*4]\n add r5, r5, 8\n"), NSR_OK,
+     "sp[3] dma q0 after sp[3] dma q0 (carried): may, dram 65536..66559\n"},
+    {"advancing, read one tile behind",
+     LOOP(" dma q0, y+16+r5[4*4], x[4*4] ^s0\n"
+          " dma q0, r[4*4], y+r5[4*4] ?s0>=1 ^s0\n add r5, r5, 16\n"),
+     NSR_OK,
+     "sp[4] dma q0 after sp[3] dma q0 but the last 1: may, dram 65536..66559\n"
+     "sp[4] dma q0 after sp[4] dma q0 (carried): must, sbuf 64..79\n"},
+    {"a counter that is sometimes reset",
+     LOOP(" br.lt r2, 2, s\n mov r5, 0\ns: dma q0, r+r5[4*4], x[4*4]\n"
+          " xor r5, r5, 16\n"),
+     NSR_OK, "sp[5] dma q0 after sp[5] dma q0 (carried): may, sbuf 64..111\n"},
+    {"a start that is loaded",
+     LOOP(" dma q0, r+r6[4*4], x[4*4]\n xor r6, r6, 16\n"), NSR_OK,
+     "sp[3] dma q0 after sp[3] dma q0 (carried): may, sbuf 64..111\n"},
+    {"prefetch into the other slot is not ordered, nor owed",
+     LOOP(" and r3, r2, 1\n shl r3, r3, 4\n xor r4, r3, 16\n"
+          " dma q0, r+r4[4*4], x[4*4]\n dma q2, y[4*4], r+r3[4*4] ^s2\n"
+          " qnop q2 ?s2>=1\n"),
+     NSR_OK,
+     "sp[6] dma q0 after sp[7] dma q2 (carried): may, sbuf 64..111\n"
+     "sp[6] dma q0 after sp[6] dma q0 (carried) but the last 1: may, "
+     "sbuf 64..111\n"
+     "sp[7] dma q2 after sp[6] dma q0 but the last 1: may, sbuf 64..111\n"
+     "sp[7] dma q2 after sp[7] dma q2 (carried): must, dram 65536..65551\n"},
+    {"the same slot in the same iteration, unordered",
+     LOOP(" and r3, r2, 1\n shl r3, r3, 4\n dma q0, r+r3[4*4], x[4*4]\n"
+          " dma q2, y[4*4], r+r3[4*4]\n"),
+     NSR_E_RACE, "race"},
+};
+
+static void test_distances(void **state) {
+  (void)state;
+  CHECK_CASES(distances, NSR_STAGE_DEPS);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_waits),
+      cmocka_unit_test(test_races),
+      cmocka_unit_test(test_distances),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
