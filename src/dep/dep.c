@@ -59,9 +59,9 @@ static int by_consumer(const void *a, const void *b) {
  * that may be passed by, leaves the most recent instance. */
 static void set_lag(const struct nsr_distances *d, struct nsr_dep *dep,
                     uint32_t k) {
-  uint32_t lag = dep->p < dep->c ? k : k - 1;
-  if (!nsr_distance_every(d, dep->p))
-    lag = 0;
+  uint32_t lag = 0;
+  if (nsr_distance_every(d, dep->p) && k > 0)
+    lag = dep->p < dep->c ? k : k - 1;
   dep->lag = (uint8_t)(lag < NSR_MAX_LAG ? lag : NSR_MAX_LAG);
 }
 
@@ -81,6 +81,16 @@ static enum nsr_status set_distance(struct nsr_ctx *ctx,
   dep->sure = exact && k == 0 && nsr_distance_every(d, dep->p) &&
               nsr_distance_every(d, dep->c);
   return NSR_OK;
+}
+
+/* The nearest distance, in iterations of the outermost loop, at which an
+ * execution of a later work can precede one of an earlier: 0 where a loop
+ * inside that one is around both. */
+static uint32_t nearest(const struct nsr_tree *t, uint32_t shared) {
+  uint32_t loops = 0;
+  for (uint32_t s = shared; s != NSR_NONE; s = t->scopes[s].parent)
+    loops += t->scopes[s].kind == NSR_SCOPE_LOOP;
+  return loops == 1;
 }
 
 /* Both directions of each conflict that can occur. */
@@ -109,7 +119,7 @@ direct(struct nsr_ctx *ctx, const struct nsr_distances *distances,
                          .c = x->a,
                          .overlap = (uint8_t)x->overlap,
                          .where = x->where};
-    NSR_TRY(set_distance(ctx, distances, &d, 1));
+    NSR_TRY(set_distance(ctx, distances, &d, nearest(t, shared)));
     if (d.overlap != NSR_OVERLAP_NO)
       NSR_PUSH(ctx, NSR_SCRATCH, &v, d);
   }
@@ -174,7 +184,9 @@ static bool same_region(const struct nsr_tree *t, const struct nsr_dep *d) {
 /* A pair that the input leaves unordered within an iteration is taken as
  * disjoint there; from one iteration to the next it was ordered. */
 static enum nsr_status unorder(const struct check *c, struct nsr_dep *d) {
-  NSR_TRY(set_distance(c->ctx, c->distances, d, 1));
+  const struct nsr_tree *t = c->deps->tree;
+  uint32_t least = nearest(t, t->works[d->p].scope);
+  NSR_TRY(set_distance(c->ctx, c->distances, d, least));
   if (d->lag == 0)
     d->lag = 1;
   return NSR_OK;

@@ -281,7 +281,7 @@ static enum nsr_status put_word(struct random *r) {
                               .columns = UINT32_C(1) << column,
                               .write = store};
   put_waits(r, &d, suffix, sizeof suffix);
-  const char *where = "{0:1}:i32";
+  const char *where = "{0:1}";
   if (store)
     EMIT(r, d.channel, "    st t%d+%d%s, r10%s ^s%d\n", d.touch[0].tensor,
          4 * column, where, suffix, d.channel);
@@ -378,14 +378,16 @@ static void put_head(struct random *r, struct nsr_strbuf *out) {
     nsr_strbuf_printf(out, ", %d", (int)(i % 3) + 1);
   nsr_strbuf_puts(out, "\n");
   for (int i = 0; i < NSTATIC; i++)
-    nsr_strbuf_printf(out, ".tensor t%d sbuf f32 [4, 16] at 0:4, %d scratch\n",
-                      i, i * 64);
+    nsr_strbuf_printf(
+        out, ".tensor t%d sbuf i32 [4, 16] at 0:4, %d scratch range 0 3\n", i,
+        i * 64);
   for (int i = NSTATIC; i < IN; i++)
-    nsr_strbuf_printf(out, ".tensor t%d sbuf f32 [4, %d] at 0:4, %d scratch\n",
-                      i, 16 * slots_of(i), 1024 * (i - NSTATIC + 1));
+    nsr_strbuf_printf(
+        out, ".tensor t%d sbuf i32 [4, %d] at 0:4, %d scratch range 0 3\n", i,
+        16 * slots_of(i), 1024 * (i - NSTATIC + 1));
   nsr_strbuf_printf(out,
-                    ".tensor t%d dram f32 [512, 16] at 0x100000 input\n"
-                    ".tensor t%d dram f32 [512, 16] at 0x200000 output\n",
+                    ".tensor t%d dram i32 [512, 16] at 0x100000 input\n"
+                    ".tensor t%d dram i32 [512, 16] at 0x200000 output\n",
                     IN, OUT);
 }
 

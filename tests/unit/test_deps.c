@@ -205,6 +205,23 @@ static const struct pass_case distances[] = {
      "sbuf 64..111\n"
      "sp[7] dma q2 after sp[6] dma q0 but the last 1: may, sbuf 64..111\n"
      "sp[7] dma q2 after sp[7] dma q2 (carried): must, dram 65536..65551\n"},
+    {"advancing by the outer loop, written again in the inner one",
+     LOOP(" mov r7, 0\n sync 3\nm: br.ge r7, r1, e\n"
+          " dma q0, y+r5[4*4], x[4*4]\n add r7, r7, 1\n sync 4\n br m\n"
+          "e: add r5, r5, 16\n"),
+     NSR_OK,
+     "sp[6] dma q0 after sp[6] dma q0 (carried): may, dram 65536..66559\n"},
+    {"prefetch in an inner loop, by the outer loop's slots",
+     LOOP(" mov r7, 0\n sync 3\n and r3, r2, 1\n shl r3, r3, 4\n"
+          " xor r4, r3, 16\nm: br.ge r7, r1, e\n"
+          " dma q0, r+r4[4*4], x[4*4]\n dma q2, b[4*4], r+r3[4*4]\n"
+          " add r7, r7, 1\n sync 4\n br m\ne:"),
+     NSR_OK,
+     "sp[9] dma q0 after sp[10] dma q2 (carried): may, sbuf 64..111\n"
+     "sp[9] dma q0 after sp[9] dma q0 (carried): may, sbuf 64..111\n"
+     "sp[10] dma q2 after sp[9] dma q0 but the last 1: may, sbuf 64..111, "
+     "unordered in the input\n"
+     "sp[10] dma q2 after sp[10] dma q2 (carried): must, sbuf 16..31\n"},
     {"the same slot in the same iteration, unordered",
      LOOP(" and r3, r2, 1\n shl r3, r3, 4\n dma q0, r+r3[4*4], x[4*4]\n"
           " dma q2, y[4*4], r+r3[4*4]\n"),
