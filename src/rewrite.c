@@ -50,15 +50,17 @@ static bool has_work_to_do(const struct work_bench *b) {
 
 /* ---- the new kernel */
 
+/* "registers=8 semaphores=4", or nothing where all are the default. */
 static enum nsr_status option_text(struct nsr_ctx *ctx,
                                    const struct nsr_rewrite_options *o,
                                    const char **out) {
   struct nsr_strbuf b;
   nsr_strbuf_init(&b, ctx, NSR_SCRATCH);
   if (o->max_registers)
-    nsr_strbuf_printf(&b, " registers=%u", o->max_registers);
+    nsr_strbuf_printf(&b, "registers=%u", o->max_registers);
   if (o->max_semaphores)
-    nsr_strbuf_printf(&b, " semaphores=%u", o->max_semaphores);
+    nsr_strbuf_printf(&b, "%ssemaphores=%u", o->max_registers ? " " : "",
+                      o->max_semaphores);
   return nsr_strbuf_done(&b, out, NULL);
 }
 

@@ -186,7 +186,7 @@ static enum nsr_status walk(struct build *b, uint32_t scope, uint32_t node,
   const struct nsr_cfg *g = b->g;
   while (node != stop) {
     assert(node != b->end);
-    uint32_t next;
+    uint32_t next = NSR_NONE;
     if (node < g->nblocks) {
       NSR_TRY(walk_block(b, scope, node, &next));
     } else {
