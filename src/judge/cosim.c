@@ -1,0 +1,388 @@
+/* cosim.c - co-simulation of two kernels on all inputs.
+ *
+ * Needs two kernels of one shape; makes a verdict. Per input: the first
+ * kernel's run is the reference, and has to be sound by itself; the second
+ * one runs against it, and once more with the registers that the first launch
+ * left. One schedule speaks for all of an input unless a run says otherwise
+ * (clocks.c); then several are tried and the verdict is no better than
+ * undecided.
+ */
+#include "judge/cosim.h"
+
+#include "judge/witness.h"
+#include "sim/hash.h"
+
+enum { MAX_REPEATS = 64, SPARE_BUDGET = 4 };
+
+/* ---- opening */
+
+static void fill_options(struct nsr_judge_options *o) {
+  if (!o->inputs)
+    o->inputs = 60;
+  if (!o->schedules)
+    o->schedules = 8;
+  if (!o->budget)
+    o->budget = 2000000;
+}
+
+static enum nsr_status open_rest(struct nsr_judge *j) {
+  j->wild = j->a->has_foreign || j->a->has_unknown || j->b->has_foreign ||
+            j->b->has_unknown;
+  j->may = j->a->has_may || j->b->has_may;
+  NSR_TRY(nsr_machine_find(j->ctx, j->a->isa, "v2", &j->machine));
+  NSR_TRY(nsr_inputs_new(j->pool, NSR_KEEP, j->a->kernel, j->options.inputs,
+                         j->options.seed, &j->inputs));
+  for (int e = 0; e < j->a->nengines; e++) {
+    NSR_NEW(j->pool, NSR_KEEP, j->ran[e], j->a->streams[e].n);
+    NSR_NEW(j->pool, NSR_KEEP, j->taken[e], j->a->streams[e].n);
+  }
+  j->atoms = nsr_atoms_new(j->ctx, j->a->isa);
+  if (!j->atoms)
+    return NSR_E_NOMEM;
+  NSR_TRY(nsr_opaque_cuts(j->atoms, j->a));
+  NSR_TRY(nsr_opaque_cuts(j->atoms, j->b));
+  return nsr_atoms_commit(j->atoms);
+}
+
+static enum nsr_status open_pool(struct nsr_judge *j, struct nsr_ctx *ctx,
+                                 const struct nsr_judge_options *options) {
+  *j = (struct nsr_judge){.ctx = ctx};
+  if (options)
+    j->options = *options;
+  fill_options(&j->options);
+  j->pool = nsr_ctx_new();
+  if (!j->pool)
+    return nsr_fail(ctx, NSR_E_NOMEM, NSR_NOWHERE, "out of memory");
+  return NSR_OK;
+}
+
+enum nsr_status nsr_judge_open_images(struct nsr_judge *j, struct nsr_ctx *ctx,
+                                      const struct nsr_image *a,
+                                      const struct nsr_image *b,
+                                      const struct nsr_judge_options *options) {
+  NSR_TRY(open_pool(j, ctx, options));
+  j->a = a;
+  j->b = b;
+  return open_rest(j);
+}
+
+enum nsr_status nsr_judge_open(struct nsr_judge *j, struct nsr_ctx *ctx,
+                               const struct nsr_kernel *a,
+                               const struct nsr_kernel *b,
+                               const struct nsr_judge_options *options) {
+  struct nsr_image *image;
+  NSR_TRY(open_pool(j, ctx, options));
+  NSR_TRY(nsr_image_new(ctx, NSR_KEEP, a, &image));
+  j->a = j->b = image;
+  if (b != a) {
+    NSR_TRY(nsr_image_new(ctx, NSR_KEEP, b, &image));
+    j->b = image;
+  }
+  return open_rest(j);
+}
+
+void nsr_judge_close(struct nsr_judge *j) {
+  nsr_atoms_free(j->atoms);
+  nsr_ctx_free(j->pool);
+}
+
+/* ---- runs */
+
+static void pick_policy(const struct nsr_judge *j, uint32_t schedule,
+                        struct nsr_policy *p) {
+  static const enum nsr_policy_kind first[] = {
+      NSR_ROUND_ROBIN, NSR_LATE_QUEUES, NSR_LATE_PIPES,   NSR_REVERSE,
+      NSR_RANDOM,      NSR_HOLD_ENGINE, NSR_AHEAD_ENGINE, NSR_RANDOM};
+  uint32_t engines[NSR_MAX_ENGINES], n = 0;
+  for (int e = 0; e < j->a->nengines; e++)
+    if (j->a->streams[e].stream)
+      engines[n++] = (uint32_t)e;
+  uint32_t turn = schedule / 8;
+  uint32_t engine = n ? engines[(j->options.seed + turn) % n] : 0;
+  nsr_policy_init(p, first[schedule % 8], engine,
+                  nsr_combine(j->options.seed, schedule));
+}
+
+struct nsr_watch_options nsr_judge_run_options(const struct nsr_judge *j,
+                                               const struct nsr_image *image,
+                                               size_t input,
+                                               uint32_t schedule) {
+  bool optional = j->inputs.list.v[input].optional;
+  struct nsr_watch_options o = {
+      .image = image,
+      .machine = &j->machine,
+      .atoms = j->atoms,
+      .ncontents = j->inputs.ntensors,
+      .budget = optional ? j->options.budget / SPARE_BUDGET : j->options.budget,
+      .wild = j->wild,
+      .may = j->may};
+  pick_policy(j, schedule, &o.policy);
+  return o;
+}
+
+static const char too_many_pieces[] =
+    "memory is accessed in too many pieces to follow";
+
+static void undecided_atoms(struct nsr_watch *w) {
+  w->finding = (struct nsr_finding){.undecided = true, .text = too_many_pieces};
+}
+
+static enum nsr_status run(struct nsr_judge *j,
+                           const struct nsr_watch_options *o,
+                           struct nsr_watch **watch) {
+  NSR_TRY(nsr_watch_run(j->ctx, j->pool, o, watch));
+  j->instances += (*watch)->sim->executed;
+  if (nsr_atoms_overflow(j->atoms) ||
+      ((*watch)->blind && (*watch)->finding.kind == NSR_FAULT_NONE))
+    undecided_atoms(*watch);
+  return NSR_OK;
+}
+
+enum nsr_status nsr_judge_record(struct nsr_judge *j,
+                                 struct nsr_watch_options *options,
+                                 struct nsr_watch **watch) {
+  struct nsr_mark mark = nsr_scratch_mark(j->pool);
+  nsr_atoms_trim(j->atoms);
+  for (int i = 0; i < MAX_REPEATS; i++) {
+    NSR_TRY(run(j, options, watch));
+    if (!(*watch)->blind || nsr_atoms_overflow(j->atoms))
+      return NSR_OK;
+    NSR_TRY(nsr_atoms_commit(j->atoms));
+    if (nsr_atoms_overflow(j->atoms))
+      return NSR_OK;
+    nsr_scratch_release(j->pool, mark);
+  }
+  NSR_TRY(run(j, options, watch));
+  undecided_atoms(*watch);
+  return NSR_OK;
+}
+
+/* ---- one input */
+
+struct outcome {
+  enum nsr_verdict verdict;
+  bool skipped;
+  struct nsr_finding finding;
+  const char *prefix; /* which run it was */
+};
+
+static void odd_note(struct nsr_judge *j, const struct nsr_watch *w) {
+  if (j->odd || w->clocks.odd_sem < 0)
+    return;
+  j->odd =
+      nsr_printf(j->ctx, NSR_KEEP, "semaphore %d of the %s kernel %s",
+                 (int)w->clocks.odd_sem,
+                 w->o.image == j->a ? "first" : "second", w->clocks.odd_why);
+}
+
+/* False: the run found something, and out says what. */
+static bool passed(struct nsr_judge *j, const struct nsr_watch *w,
+                   enum nsr_verdict fault, struct outcome *out) {
+  odd_note(j, w);
+  if (w->finding.kind == NSR_FAULT_NONE && !w->finding.undecided)
+    return true;
+  out->finding = w->finding;
+  out->verdict = w->finding.undecided ? NSR_UNDECIDED : fault;
+  return false;
+}
+
+static enum nsr_status describe(struct nsr_judge *j, const struct nsr_watch *w,
+                                const char *what, struct outcome *out) {
+  char policy[64];
+  nsr_policy_describe(&w->o.policy, w->o.image, policy, sizeof policy);
+  out->prefix =
+      nsr_printf(j->ctx, NSR_KEEP, "%s (schedule: %s): ", what, policy);
+  return out->prefix ? NSR_OK : NSR_E_NOMEM;
+}
+
+/* One run against the reference. */
+static enum nsr_status compare(struct nsr_judge *j, struct nsr_watch *reference,
+                               const struct nsr_watch_options *o,
+                               const char *what, struct outcome *out,
+                               bool *good, struct nsr_watch **watch) {
+  struct nsr_watch *w;
+  NSR_TRY(run(j, o, &w));
+  enum nsr_verdict fault =
+      o->image == j->a && j->a != j->b ? NSR_INPUT_BROKEN : NSR_REFUTED;
+  *good = passed(j, w, fault, out);
+  *watch = w;
+  if (*good)
+    return NSR_OK;
+  if (w->finding.kind == NSR_FAULT_READS) {
+    NSR_TRY(nsr_judge_writers(j, reference, w));
+    out->finding = w->finding;
+  }
+  return describe(j, w, what, out);
+}
+
+/* Schedules first.. of an image, each against the reference. */
+static enum nsr_status more_schedules(struct nsr_judge *j,
+                                      struct nsr_watch *reference,
+                                      const struct nsr_image *image,
+                                      size_t input, const char *what,
+                                      struct outcome *out, bool *good) {
+  struct nsr_watch *w;
+  for (uint32_t s = 1; *good && s < j->options.schedules; s++) {
+    struct nsr_mark mark = nsr_scratch_mark(j->pool);
+    struct nsr_watch_options o = nsr_judge_run_options(j, image, input, s);
+    o.contents = reference->o.contents;
+    o.reference = reference;
+    NSR_TRY(compare(j, reference, &o, what, out, good, &w));
+    nsr_scratch_release(j->pool, mark);
+  }
+  return NSR_OK;
+}
+
+/* The registers of the first launch stay, or anything is in them. */
+static enum nsr_status relaunch(struct nsr_judge *j,
+                                struct nsr_watch *reference,
+                                struct nsr_watch *before, size_t input,
+                                bool garbage, struct outcome *out, bool *good) {
+  struct nsr_mark mark = nsr_scratch_mark(j->pool);
+  struct nsr_watch_options o =
+      nsr_judge_run_options(j, j->b, input, 1 + (uint32_t)(input % 7));
+  struct nsr_watch *w;
+  o.contents = reference->o.contents;
+  o.reference = reference;
+  o.registers = garbage ? NSR_REGS_GARBAGE : NSR_REGS_KEPT;
+  o.before = before;
+  NSR_TRY(compare(j, reference, &o,
+                  garbage ? "launched with anything in its registers"
+                          : "launched again, registers not reset",
+                  out, good, &w));
+  nsr_scratch_release(j->pool, mark);
+  return NSR_OK;
+}
+
+static enum nsr_status judge_second(struct nsr_judge *j,
+                                    struct nsr_watch *reference, size_t input,
+                                    struct outcome *out) {
+  struct nsr_watch_options o = nsr_judge_run_options(j, j->b, input, 0);
+  struct nsr_watch *w;
+  bool good = true;
+  o.contents = reference->o.contents;
+  o.reference = reference;
+  NSR_TRY(compare(j, reference, &o, "", out, &good, &w));
+  out->prefix = good ? out->prefix : "";
+  bool relaunches = !j->options.no_relaunch;
+  if (good && relaunches && (input % 2 == 0 || input == 1))
+    NSR_TRY(relaunch(j, reference, w, input, false, out, &good));
+  if (good && relaunches && (input % 2 == 1 || input == 0))
+    NSR_TRY(relaunch(j, reference, w, input, true, out, &good));
+  if (good && (w->clocks.odd_sem >= 0 || j->options.every_schedule))
+    NSR_TRY(
+        more_schedules(j, reference, j->b, input, "second kernel", out, &good));
+  return NSR_OK;
+}
+
+static void add_coverage(struct nsr_judge *j, const struct nsr_watch *w) {
+  for (int e = 0; e < j->a->nengines; e++)
+    for (uint32_t i = 0; i < j->a->streams[e].n; i++) {
+      j->ran[e][i] |= w->sim->core[e].ran[i];
+      j->taken[e][i] |= w->sim->core[e].taken[i];
+    }
+}
+
+static enum nsr_status judge_input(struct nsr_judge *j, size_t input,
+                                   struct outcome *out) {
+  struct nsr_watch_options o = nsr_judge_run_options(j, j->a, input, 0);
+  struct nsr_watch *reference;
+  bool good = true;
+  *out = (struct outcome){.verdict = NSR_EQUAL, .prefix = ""};
+  if (nsr_atoms_overflow(j->atoms)) {
+    out->verdict = NSR_UNDECIDED;
+    out->finding.text = too_many_pieces;
+    return NSR_OK;
+  }
+  NSR_TRY(nsr_inputs_contents(j->pool, NSR_SCRATCH, &j->inputs, input,
+                              &o.contents));
+  NSR_TRY(nsr_judge_record(j, &o, &reference));
+  add_coverage(j, reference);
+  if (!passed(j, reference, NSR_INPUT_BROKEN, out)) {
+    out->skipped =
+        reference->finding.budget && j->inputs.list.v[input].optional;
+    out->prefix = out->verdict == NSR_INPUT_BROKEN ? "first kernel: " : "";
+    return NSR_OK;
+  }
+  j->may_pairs += reference->unordered_may;
+  if (reference->clocks.odd_sem >= 0 || j->options.every_schedule)
+    NSR_TRY(
+        more_schedules(j, reference, j->a, input, "first kernel", out, &good));
+  return good ? judge_second(j, reference, input, out) : NSR_OK;
+}
+
+/* ---- all inputs */
+
+static enum nsr_status take(struct nsr_judge *j, size_t input,
+                            const struct outcome *o,
+                            struct nsr_judgement *out) {
+  out->verdict = o->verdict;
+  out->fault = o->finding.kind;
+  out->text = nsr_printf(j->ctx, NSR_KEEP, "%s%s", o->prefix,
+                         o->finding.text ? o->finding.text : "");
+  if (!out->text)
+    return NSR_E_NOMEM;
+  return nsr_inputs_text(j->ctx, &j->inputs, input, &out->input);
+}
+
+static enum nsr_status beyond(struct nsr_judge *j, struct nsr_judgement *out) {
+  out->verdict = NSR_UNDECIDED;
+  out->text = nsr_printf(j->ctx, NSR_KEEP, "%s: undecided beyond %u schedules",
+                         j->odd, (unsigned)j->options.schedules);
+  return out->text ? NSR_OK : NSR_E_NOMEM;
+}
+
+enum nsr_status nsr_judge_all(struct nsr_judge *j, struct nsr_judgement *out) {
+  struct outcome o;
+  *out = (struct nsr_judgement){
+      .verdict = NSR_EQUAL, .text = "", .input = "", .notes = ""};
+  for (size_t i = 0; i < j->inputs.list.n; i++) {
+    struct nsr_mark mark = nsr_scratch_mark(j->pool);
+    NSR_TRY(judge_input(j, i, &o));
+    nsr_scratch_release(j->pool, mark);
+    if (o.skipped)
+      j->skipped++;
+    else if (o.verdict == NSR_EQUAL)
+      out->inputs++;
+    else if (o.verdict == NSR_UNDECIDED)
+      out->undecided++;
+    bool worse =
+        o.verdict == NSR_REFUTED ||
+        (o.verdict == NSR_INPUT_BROKEN && out->verdict != NSR_INPUT_BROKEN) ||
+        (o.verdict == NSR_UNDECIDED && !o.skipped && out->verdict == NSR_EQUAL);
+    if (worse)
+      NSR_TRY(take(j, i, &o, out));
+    if (o.verdict == NSR_REFUTED)
+      break;
+  }
+  if (out->verdict == NSR_EQUAL && j->odd)
+    NSR_TRY(beyond(j, out));
+  out->instances = j->instances;
+  out->may_pairs = j->may_pairs;
+  return nsr_judge_notes(j, &out->notes);
+}
+
+static enum nsr_status shapes_differ(struct nsr_judgement *out,
+                                     const char *why) {
+  *out = (struct nsr_judgement){.verdict = NSR_REFUTED,
+                                .fault = NSR_FAULT_SHAPE,
+                                .text = why,
+                                .input = "",
+                                .notes = ""};
+  return NSR_OK;
+}
+
+enum nsr_status nsr_cosimulate(struct nsr_ctx *ctx, const struct nsr_kernel *a,
+                               const struct nsr_kernel *b,
+                               const struct nsr_judge_options *options,
+                               struct nsr_judgement *out) {
+  struct nsr_judge j;
+  const char *why = nsr_judge_shape(ctx, a, b);
+  if (why)
+    return shapes_differ(out, why);
+  enum nsr_status status = nsr_judge_open(&j, ctx, a, b, options);
+  if (status == NSR_OK)
+    status = nsr_judge_all(&j, out);
+  nsr_judge_close(&j);
+  return status;
+}

@@ -1,0 +1,61 @@
+/* cosim.h - two kernels side by side, for the parts of the level-2 judge. */
+#ifndef NSR_JUDGE_COSIM_H
+#define NSR_JUDGE_COSIM_H
+
+#include "judge/inputs.h"
+#include "judge/watch.h"
+
+struct nsr_judge {
+  struct nsr_ctx *ctx;  /* results: its keep arena */
+  struct nsr_ctx *pool; /* work: images in keep, runs in scratch */
+  const struct nsr_image *a, *b;
+  struct nsr_atoms *atoms;
+  struct nsr_machine machine;
+  struct nsr_judge_options options; /* defaults filled in */
+  struct nsr_inputs inputs;
+  bool wild, may;
+  uint64_t instances, may_pairs;
+  uint32_t skipped; /* optional inputs that took too long */
+  uint32_t *ran[NSR_MAX_ENGINES], *taken[NSR_MAX_ENGINES]; /* of a */
+  const char *odd; /* why schedules beyond those tried may differ */
+};
+
+/* Starts with nothing allocated: call nsr_judge_close whatever comes back. */
+NSR_MUST_USE enum nsr_status
+nsr_judge_open(struct nsr_judge *j, struct nsr_ctx *ctx,
+               const struct nsr_kernel *a, const struct nsr_kernel *b,
+               const struct nsr_judge_options *options);
+/* The same for images that the caller made (in any arena). */
+NSR_MUST_USE enum nsr_status
+nsr_judge_open_images(struct nsr_judge *j, struct nsr_ctx *ctx,
+                      const struct nsr_image *a, const struct nsr_image *b,
+                      const struct nsr_judge_options *options);
+void nsr_judge_close(struct nsr_judge *j);
+
+/* The first difference in engines, queues, tensors; NULL: none. */
+const char *nsr_judge_shape(struct nsr_ctx *ctx, const struct nsr_kernel *a,
+                            const struct nsr_kernel *b);
+
+/* Options of one run of an image; schedule 0 is round robin. */
+struct nsr_watch_options nsr_judge_run_options(const struct nsr_judge *j,
+                                               const struct nsr_image *image,
+                                               size_t input, uint32_t schedule);
+
+/* Runs a first kernel on an input until it needs no new cuts. */
+NSR_MUST_USE enum nsr_status nsr_judge_record(struct nsr_judge *j,
+                                              struct nsr_watch_options *options,
+                                              struct nsr_watch **watch);
+
+/* Judges on all inputs; the work of nsr_cosimulate. */
+NSR_MUST_USE enum nsr_status nsr_judge_all(struct nsr_judge *j,
+                                           struct nsr_judgement *out);
+
+/* Adds to a finding of kind NSR_FAULT_READS who wrote what was read. */
+NSR_MUST_USE enum nsr_status nsr_judge_writers(struct nsr_judge *j,
+                                               struct nsr_watch *reference,
+                                               struct nsr_watch *failed);
+
+/* Lines on loops and arms never entered and on what is assumed. */
+NSR_MUST_USE enum nsr_status nsr_judge_notes(struct nsr_judge *j,
+                                             const char **notes);
+#endif

@@ -1,0 +1,291 @@
+/* inputs.c - chooses inputs.
+ *
+ * Needs a kernel's tensors; makes a list of recipes and, from one of them,
+ * contents. All vectors of small values where they fit; else equal ones,
+ * those that differ in one word, large ones and random ones (trip counts find
+ * bugs that schedules do not). Nothing depends on anything but the seed.
+ */
+#include "judge/inputs.h"
+
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "sim/hash.h"
+#include "sim/numeric.h"
+
+enum {
+  SMALL = 5,
+  SHOWN = 48, /* words in texts */
+  LARGE = 100,
+  FAR = 11,
+  MAX_BYTES = 1 << 22 /* of a control tensor */
+};
+
+static uint32_t element_size(const struct nsr_tensor *t) {
+  return nsr_dtype_bytes((enum nsr_dtype)t->dtype);
+}
+
+static bool controls(const struct nsr_tensor *t) {
+  return t->space == NSR_DRAM && t->role == NSR_INPUT && t->has_range &&
+         t->hi >= t->lo && element_size(t) && t->bytes >= element_size(t) &&
+         t->bytes <= MAX_BYTES;
+}
+
+/* ---- values of a word */
+
+static int64_t at_most(const struct nsr_tensor *t, int64_t v) {
+  return v < t->hi ? v : t->hi;
+}
+
+/* Small values are lo..lo+n-1, and reach 4 where 4 is near. */
+static uint64_t small_values(const struct nsr_tensor *t) {
+  int64_t top = (int64_t)t->lo + SMALL - 1;
+  if (top < SMALL - 1 && t->lo >= -SMALL)
+    top = SMALL - 1;
+  return (uint64_t)(at_most(t, top) - t->lo) + 1;
+}
+
+static int64_t file_word(const struct nsr_tensor *t, uint64_t i) {
+  uint64_t size = element_size(t);
+  if (t->data && (i + 1) * size <= t->data_size)
+    return nsr_element_bits((enum nsr_dtype)t->dtype, t->data + i * size);
+  return at_most(t, (int64_t)t->lo + 2);
+}
+
+/* Word i of tensor t, number n of all; *rest is what is left of an NTH. */
+static int64_t word_value(const struct nsr_input *in,
+                          const struct nsr_tensor *t, uint64_t i, uint64_t n,
+                          uint64_t *rest) {
+  uint64_t r = nsr_combine(in->seed, n);
+  int64_t lo = t->lo, v = 0;
+  switch (in->kind) {
+  case NSR_INPUT_FILE:
+    return file_word(t, i);
+  case NSR_INPUT_NTH:
+    v = (int64_t)(*rest % small_values(t));
+    *rest /= small_values(t);
+    break;
+  case NSR_INPUT_EQUAL:
+    v = (int64_t)in->a;
+    break;
+  case NSR_INPUT_ONE:
+    v = (int64_t)(n == in->word ? in->a : in->b);
+    break;
+  case NSR_INPUT_SMALL:
+    v = (int64_t)(r % small_values(t));
+    break;
+  case NSR_INPUT_WIDE: {
+    uint64_t span = (uint64_t)(at_most(t, lo + (int64_t)in->a) - lo) + 1;
+    v = (int64_t)(r % span);
+    break;
+  }
+  }
+  return at_most(t, lo + v);
+}
+
+/* ---- contents */
+
+static enum nsr_status contents_at(struct nsr_ctx *ctx, enum nsr_arena_id arena,
+                                   const struct nsr_inputs *inputs,
+                                   const struct nsr_input *in,
+                                   struct nsr_contents **out) {
+  struct nsr_contents *c;
+  uint64_t n = 0, rest = in->a;
+  NSR_NEW(ctx, arena, c, inputs->ntensors);
+  for (uint32_t t = 0; t < inputs->ntensors; t++) {
+    const struct nsr_tensor *tensor =
+        &inputs->kernel->tensors[inputs->tensors[t]];
+    uint64_t size = element_size(tensor), words = tensor->bytes / size;
+    uint8_t *data;
+    NSR_NEW(ctx, arena, data, tensor->bytes);
+    for (uint64_t i = 0; i < words; i++, n++)
+      nsr_element_put_bits((enum nsr_dtype)tensor->dtype, data + i * size,
+                           (int32_t)word_value(in, tensor, i, n, &rest));
+    c[t] = (struct nsr_contents){inputs->tensors[t], data, words * size};
+  }
+  *out = c;
+  return NSR_OK;
+}
+
+enum nsr_status nsr_inputs_contents(struct nsr_ctx *ctx,
+                                    enum nsr_arena_id arena,
+                                    const struct nsr_inputs *inputs, size_t i,
+                                    const struct nsr_contents **contents) {
+  struct nsr_contents *c;
+  NSR_TRY(contents_at(ctx, arena, inputs, &inputs->list.v[i], &c));
+  *contents = c;
+  return NSR_OK;
+}
+
+enum nsr_status nsr_inputs_text(struct nsr_ctx *ctx,
+                                const struct nsr_inputs *inputs, size_t i,
+                                const char **text) {
+  const struct nsr_input *in = &inputs->list.v[i];
+  struct nsr_strbuf b;
+  uint64_t n = 0, rest = in->a;
+  nsr_strbuf_init(&b, ctx, NSR_KEEP);
+  for (uint32_t t = 0; t < inputs->ntensors; t++) {
+    const struct nsr_tensor *tensor =
+        &inputs->kernel->tensors[inputs->tensors[t]];
+    uint64_t words = tensor->bytes / element_size(tensor);
+    nsr_strbuf_printf(&b, "%s%s=[", t ? ", " : "",
+                      tensor->name ? tensor->name : "?");
+    for (uint64_t w = 0; w < words; w++, n++) {
+      int64_t v = word_value(in, tensor, w, n, &rest);
+      if (w < SHOWN)
+        nsr_strbuf_printf(&b, "%s%lld", w ? "," : "", (long long)v);
+      else if (w == SHOWN)
+        nsr_strbuf_printf(&b, ",.. %llu words, input no. %zu",
+                          (unsigned long long)words, i);
+    }
+    nsr_strbuf_puts(&b, "]");
+  }
+  return nsr_strbuf_done(&b, text, NULL);
+}
+
+/* ---- the list */
+
+struct maker {
+  struct nsr_ctx *ctx;
+  enum nsr_arena_id arena;
+  struct nsr_inputs *inputs;
+  size_t limit;
+  uint64_t random;
+  NSR_VEC(uint64_t) seen; /* digests of vectors */
+};
+
+static uint64_t digest(const struct nsr_inputs *inputs,
+                       const struct nsr_input *in) {
+  uint64_t h = 0, n = 0, rest = in->a;
+  for (uint32_t t = 0; t < inputs->ntensors; t++) {
+    const struct nsr_tensor *tensor =
+        &inputs->kernel->tensors[inputs->tensors[t]];
+    uint64_t words = tensor->bytes / element_size(tensor);
+    for (uint64_t i = 0; i < words; i++, n++)
+      h = nsr_combine(h, (uint64_t)word_value(in, tensor, i, n, &rest));
+  }
+  return h;
+}
+
+/* Adds an input that is not there yet, while there is room. */
+static enum nsr_status add(struct maker *m, struct nsr_input in) {
+  if (m->inputs->list.n >= m->limit)
+    return NSR_OK;
+  uint64_t h = digest(m->inputs, &in);
+  for (size_t i = 0; i < m->seen.n; i++)
+    if (m->seen.v[i] == h)
+      return NSR_OK;
+  NSR_PUSH(m->ctx, m->arena, &m->seen, h);
+  NSR_PUSH(m->ctx, m->arena, &m->inputs->list, in);
+  return NSR_OK;
+}
+
+static enum nsr_status add_equal(struct maker *m, uint64_t v, bool optional) {
+  return add(m, (struct nsr_input){
+                    .kind = NSR_INPUT_EQUAL, .a = v, .optional = optional});
+}
+
+static enum nsr_status add_wide(struct maker *m, uint64_t span) {
+  return add(m, (struct nsr_input){.kind = NSR_INPUT_WIDE,
+                                   .a = span,
+                                   .seed = nsr_random(&m->random),
+                                   .optional = true});
+}
+
+/* A few large ones: what grows too fast or wraps shows there. */
+static enum nsr_status add_large(struct maker *m) {
+  NSR_TRY(add_equal(m, FAR, true));
+  NSR_TRY(add_wide(m, 9));
+  uint64_t n = m->inputs->nwords;
+  for (uint64_t w = 0; w < n && w < 2; w++)
+    NSR_TRY(add(m, (struct nsr_input){.kind = NSR_INPUT_ONE,
+                                      .a = LARGE,
+                                      .b = 2,
+                                      .word = w ? n - 1 : 0,
+                                      .optional = true}));
+  return add_wide(m, 63);
+}
+
+static enum nsr_status add_all_small(struct maker *m, uint64_t size) {
+  for (uint64_t i = size; i-- > 0;)
+    NSR_TRY(add(m, (struct nsr_input){.kind = NSR_INPUT_NTH, .a = i}));
+  return add_large(m);
+}
+
+static enum nsr_status add_one_off(struct maker *m, size_t n) {
+  static const uint8_t pairs[][2] = {{0, 2}, {3, 1}, {1, 3}};
+  for (size_t i = 0; i < n; i++) {
+    const uint8_t *p = pairs[i % 3];
+    uint64_t word = i / 3 < m->inputs->nwords && m->inputs->nwords <= n / 3
+                        ? i / 3
+                        : nsr_random(&m->random) % m->inputs->nwords;
+    NSR_TRY(
+        add(m, (struct nsr_input){
+                   .kind = NSR_INPUT_ONE, .a = p[0], .b = p[1], .word = word}));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status add_samples(struct maker *m) {
+  static const uint8_t equal[] = {2, 3, 1, 4, 0};
+  for (size_t i = 0; i < sizeof equal; i++)
+    NSR_TRY(add_equal(m, equal[i], false));
+  NSR_TRY(add_large(m));
+  NSR_TRY(add_one_off(m, m->limit / 3));
+  for (size_t tries = 0; tries < m->limit * 2; tries++)
+    NSR_TRY(add(m, (struct nsr_input){.kind = NSR_INPUT_SMALL,
+                                      .seed = nsr_random(&m->random)}));
+  return NSR_OK;
+}
+
+static enum nsr_status find_tensors(struct nsr_ctx *ctx,
+                                    enum nsr_arena_id arena,
+                                    const struct nsr_kernel *k,
+                                    struct nsr_inputs *inputs,
+                                    bool *has_contents) {
+  NSR_NEW(ctx, arena, inputs->tensors, k->ntensors);
+  for (uint32_t i = 0; i < k->ntensors; i++) {
+    const struct nsr_tensor *t = &k->tensors[i];
+    if (!controls(t))
+      continue;
+    inputs->tensors[inputs->ntensors++] = i;
+    inputs->nwords += t->bytes / element_size(t);
+    *has_contents |= t->data && t->data_size >= element_size(t);
+  }
+  return NSR_OK;
+}
+
+/* How many vectors of small values there are, limit + 1 at most. */
+static uint64_t count_small(const struct nsr_inputs *inputs, uint64_t limit) {
+  uint64_t n = 1;
+  for (uint32_t t = 0; t < inputs->ntensors; t++) {
+    const struct nsr_tensor *tensor =
+        &inputs->kernel->tensors[inputs->tensors[t]];
+    uint64_t words = tensor->bytes / element_size(tensor);
+    for (uint64_t i = 0; i < words && small_values(tensor) > 1; i++) {
+      n *= small_values(tensor);
+      if (n > limit)
+        return limit + 1;
+    }
+  }
+  return n;
+}
+
+enum nsr_status nsr_inputs_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
+                               const struct nsr_kernel *k, uint32_t limit,
+                               uint64_t seed, struct nsr_inputs *inputs) {
+  bool has_contents = false;
+  struct maker m = {.ctx = ctx,
+                    .arena = arena,
+                    .inputs = inputs,
+                    .limit = limit,
+                    .random = seed};
+  *inputs = (struct nsr_inputs){.kernel = k};
+  NSR_TRY(find_tensors(ctx, arena, k, inputs, &has_contents));
+  if (has_contents || !inputs->nwords)
+    NSR_TRY(add(&m, (struct nsr_input){.kind = NSR_INPUT_FILE}));
+  if (!inputs->nwords)
+    return NSR_OK;
+  uint64_t size = count_small(inputs, limit);
+  return size <= limit ? add_all_small(&m, size) : add_samples(&m);
+}

@@ -1,0 +1,48 @@
+/* inputs.h - which inputs a judge tries: contents of the control tensors
+ * (inputs in DRAM with a declared range), deterministic by seed.
+ */
+#ifndef NSR_JUDGE_INPUTS_H
+#define NSR_JUDGE_INPUTS_H
+
+#include "base/vec.h"
+#include "sim/opaque.h"
+
+enum nsr_input_kind {
+  NSR_INPUT_FILE,  /* what the file holds, 2 elsewhere */
+  NSR_INPUT_NTH,   /* number `a` of all vectors of small values */
+  NSR_INPUT_EQUAL, /* lo + a everywhere */
+  NSR_INPUT_ONE,   /* lo + a in word `word`, lo + b elsewhere */
+  NSR_INPUT_SMALL, /* random small values */
+  NSR_INPUT_WIDE   /* random, lo .. lo + a */
+};
+
+struct nsr_input {
+  enum nsr_input_kind kind;
+  bool optional; /* large: left out if it takes too long */
+  uint64_t a, b, word, seed;
+};
+
+struct nsr_inputs {
+  const struct nsr_kernel *kernel;
+  uint32_t ntensors;
+  uint32_t *tensors; /* the control tensors */
+  uint64_t nwords;
+  NSR_VEC(struct nsr_input) list;
+};
+
+/* At most `limit` (> 0) inputs; exactly one where nothing is controlled. */
+NSR_MUST_USE enum nsr_status nsr_inputs_new(struct nsr_ctx *ctx,
+                                            enum nsr_arena_id arena,
+                                            const struct nsr_kernel *k,
+                                            uint32_t limit, uint64_t seed,
+                                            struct nsr_inputs *inputs);
+/* Contents of the control tensors for input i: ntensors of them. */
+NSR_MUST_USE enum nsr_status
+nsr_inputs_contents(struct nsr_ctx *ctx, enum nsr_arena_id arena,
+                    const struct nsr_inputs *inputs, size_t i,
+                    const struct nsr_contents **contents);
+/* "rows=[3], table=[0,1,..]" */
+NSR_MUST_USE enum nsr_status nsr_inputs_text(struct nsr_ctx *ctx,
+                                             const struct nsr_inputs *inputs,
+                                             size_t i, const char **text);
+#endif

@@ -1,0 +1,88 @@
+/* judge_notes.c - what a verdict does not cover: code that no input entered,
+ * assumptions about others.
+ */
+#include "judge/cosim.h"
+#include "judge/witness.h"
+
+enum { MOST_LINES = 24 };
+
+struct notes {
+  struct nsr_strbuf b;
+  const struct nsr_judge *j;
+  int lines, left_out;
+};
+
+/* A new line, unless there are many already. */
+static bool line(struct notes *n) {
+  if (n->lines == MOST_LINES) {
+    n->left_out++;
+    return false;
+  }
+  n->lines++;
+  return true;
+}
+
+static void never_ran(struct notes *n, int engine, uint32_t first,
+                      uint32_t end) {
+  if (!line(n))
+    return;
+  nsr_strbuf_puts(&n->b, "never ran: ");
+  nsr_say_insn(&n->b, n->j->a, engine, first);
+  if (end - first > 1)
+    nsr_strbuf_printf(&n->b, " and %u behind it", (unsigned)(end - first - 1));
+  nsr_strbuf_puts(&n->b, "\n");
+}
+
+static void never_taken(struct notes *n, int engine, uint32_t i) {
+  if (!line(n))
+    return;
+  nsr_strbuf_puts(&n->b, "loop never went round: ");
+  nsr_say_insn(&n->b, n->j->a, engine, i);
+  nsr_strbuf_puts(&n->b, "\n");
+}
+
+static void coverage(struct notes *n, int engine) {
+  const struct nsr_image_stream *s = &n->j->a->streams[engine];
+  const uint32_t *ran = n->j->ran[engine], *taken = n->j->taken[engine];
+  for (uint32_t i = 0; i < s->n; i++) {
+    uint32_t first = i;
+    while (i < s->n && !ran[i])
+      i++;
+    if (i > first)
+      never_ran(n, engine, first, i);
+    if (i < s->n && s->steps[i].desc->ctl == NSR_CTL_BR &&
+        (uint32_t)s->steps[i].target <= i && !taken[i])
+      never_taken(n, engine, i);
+  }
+}
+
+static void assumptions(struct notes *n) {
+  const struct nsr_judge *j = n->j;
+  if (j->skipped)
+    nsr_strbuf_printf(
+        &n->b, "%u large inputs left out: more than %llu instructions\n",
+        (unsigned)j->skipped, (unsigned long long)(j->options.budget / 4));
+  if (j->a->has_foreign)
+    nsr_strbuf_puts(&n->b, "assumed: waits on semaphores of others hold at "
+                           "once, and their accesses to DRAM are ordered by "
+                           "these semaphores alone\n");
+  if (j->may_pairs)
+    nsr_strbuf_printf(&n->b,
+                      "assumed: %llu may pairs that the first kernel leaves "
+                      "unordered are disjoint\n",
+                      (unsigned long long)j->may_pairs);
+  if (j->odd)
+    nsr_strbuf_printf(&n->b, "%s: only the schedules tried are covered\n",
+                      j->odd);
+}
+
+enum nsr_status nsr_judge_notes(struct nsr_judge *j, const char **notes) {
+  struct notes n = {.j = j};
+  nsr_strbuf_init(&n.b, j->ctx, NSR_KEEP);
+  for (int e = 0; e < j->a->nengines; e++)
+    coverage(&n, e);
+  if (n.left_out)
+    nsr_strbuf_printf(&n.b, "and %d more places never entered\n", n.left_out);
+  assumptions(&n);
+  return nsr_strbuf_done(&n.b, notes, NULL);
+}

@@ -1,0 +1,390 @@
+/* watch.c - watches one run.
+ *
+ * Needs a kernel, an input, a schedule and, unless it records, the reference
+ * run; makes the first finding: a race, another trace, other reads, a hang, a
+ * fault, something left behind. A recording run that meets addresses without
+ * cuts goes on blindly, for its caller to repeat it.
+ */
+#include "judge/watch.h"
+
+#include <string.h>
+
+#include "judge/witness.h"
+#include "sim/hash.h"
+
+static bool alive(const struct nsr_watch *w) {
+  return w->status == NSR_OK && w->clocks.status == NSR_OK &&
+         (w->finding.kind == NSR_FAULT_NONE && !w->finding.undecided);
+}
+
+/* ---- may accesses of an instance or event */
+
+static const struct nsr_trace *reference_trace(const struct nsr_watch *w) {
+  return w->o.reference ? &w->o.reference->trace : NULL;
+}
+
+static bool may_check(struct nsr_watch *w, const struct nsr_may_access *a,
+                      int engine, uint32_t insn, int operand) {
+  struct nsr_clash clash = {.operand = operand};
+  if (!nsr_may_check(w->may, a, reference_trace(w),
+                     w->o.reference ? &w->o.reference->clocks : NULL, &clash))
+    return true;
+  nsr_witness_race(w, engine, insn, a->component, a->ordinal, a->clock, &clash,
+                   true);
+  return false;
+}
+
+struct each_access { /* one pass over an instance's accesses */
+  struct nsr_watch *w;
+  const struct nsr_flight *f;
+  struct nsr_may_access a;
+  bool record;
+};
+
+static bool visit(struct each_access *v, uint32_t location, int operand) {
+  v->a.location = location;
+  if (!v->record)
+    return may_check(v->w, &v->a, v->f->engine, v->f->insn, operand);
+  v->w->status = nsr_may_record(v->w->may, &v->a);
+  return v->w->status == NSR_OK;
+}
+
+static bool visit_operands(struct each_access *v, enum nsr_order order) {
+  const struct nsr_step *s = v->f->step;
+  for (int i = 0; i < s->naccess; i++) {
+    const struct nsr_operand *o = &s->access[i].op;
+    if (v->f->empty[i])
+      continue;
+    v->a.may = nsr_role_may((enum nsr_role)o->role);
+    v->a.writes = nsr_role_writes((enum nsr_role)o->role);
+    v->a.same_free = order == NSR_ORDER_FULL;
+    v->a.write_free =
+        order == NSR_ORDER_HIDDEN && o->acc && o->space == NSR_PSUM;
+    for (struct nsr_cover_iter it = nsr_cover_first(v->f->cover[i]); it.more;
+         nsr_cover_next(&it))
+      if (!visit(v, it.atom, i))
+        return false;
+  }
+  v->a.may = false;
+  v->a.same_free = order != NSR_ORDER_NONE;
+  v->a.write_free = false;
+  for (int h = 0; h < s->desc->nhidden; h++) {
+    v->a.writes = nsr_role_writes(s->desc->hidden[h].role);
+    if (!visit(v, nsr_atoms_count(v->w->o.atoms) + s->hidden[h], -1))
+      return false;
+  }
+  return true;
+}
+
+/* Events fire at retirement, behind all that their channel holds. */
+static bool visit_events(struct each_access *v) {
+  const struct nsr_step *s = v->f->step;
+  bool fires = (s->flags & NSR_STEP_FOREIGN_UPDATE) != 0;
+  v->a.may = true;
+  v->a.write_free = false;
+  v->a.same_free = fires;
+  v->a.writes = fires;
+  if ((fires || (s->flags & NSR_STEP_DRAM)) &&
+      !visit(v, v->w->may->external, -1))
+    return false;
+  v->a.same_free = false;
+  v->a.writes = s->desc->unknown_effects;
+  return visit(v, v->w->may->unknown, -1);
+}
+
+static bool check_may(struct nsr_watch *w, const struct nsr_flight *f) {
+  enum nsr_order order = nsr_channel_order(w->o.image->kernel, f->channel);
+  struct each_access v = {.w = w,
+                          .f = f,
+                          .a = {.ordinal = f->ordinal,
+                                .number = f->number,
+                                .component = f->channel,
+                                .clock = nsr_clocks_of(&w->clocks, f->engine)}};
+  if (f->number == 0)
+    return true;
+  for (int pass = 0; pass < 2; pass++) {
+    v.record = pass == 1;
+    if (w->o.may && !visit_operands(&v, order))
+      return false;
+    if (w->o.wild && !visit_events(&v))
+      return false;
+  }
+  return true;
+}
+
+/* ---- observer: waits and events at the program counter */
+
+static bool compare_event(struct nsr_watch *w, int engine, uint32_t insn,
+                          uint64_t identity, uint32_t component) {
+  const struct nsr_watch *ref = w->o.reference;
+  uint32_t number = ++w->numbered[component];
+  if (!ref)
+    return true;
+  if (number <= ref->trace.of[component].n &&
+      ref->trace.of[component].v[number - 1].identity == identity)
+    return true;
+  nsr_witness_event(w, engine, insn);
+  return false;
+}
+
+static enum nsr_status push_insn(struct nsr_watch *w, uint32_t component,
+                                 uint32_t insn) {
+  NSR_PUSH(w->pool, NSR_SCRATCH, &w->insns[component], insn);
+  return NSR_OK;
+}
+
+static enum nsr_status push_entry(struct nsr_watch *w, uint32_t component,
+                                  const struct nsr_trace_entry *entry) {
+  NSR_PUSH(w->pool, NSR_SCRATCH, &w->trace.of[component], *entry);
+  return NSR_OK;
+}
+
+/* A wait on a semaphore of others: an event that everything in DRAM may
+ * depend on. */
+static void foreign_wait(struct nsr_watch *w, int engine, uint32_t insn,
+                         const struct nsr_wait *wait, int32_t threshold) {
+  uint32_t component = (uint32_t)(w->o.image->nchannels + engine);
+  uint64_t identity =
+      nsr_combine((uint64_t)wait->sem << 8 | wait->cmp, (uint32_t)threshold);
+  if (!compare_event(w, engine, insn, identity, component))
+    return;
+  uint32_t ordinal = nsr_clocks_event(&w->clocks, engine);
+  struct nsr_trace_entry entry = {.identity = identity,
+                                  .insn = insn,
+                                  .ordinal = ordinal,
+                                  .row = nsr_clocks_keep(&w->clocks, engine)};
+  if (w->clocks.status != NSR_OK)
+    return;
+  w->status = push_insn(w, component, insn);
+  if (w->status == NSR_OK && !w->o.reference)
+    w->status = push_entry(w, component, &entry);
+  struct nsr_may_access a = {.location = w->may->external,
+                             .ordinal = ordinal,
+                             .number = ordinal,
+                             .component = (uint8_t)component,
+                             .may = true,
+                             .writes = true,
+                             .clock = nsr_clocks_of(&w->clocks, engine)};
+  if (w->status == NSR_OK && !w->blind && may_check(w, &a, engine, insn, -1))
+    w->status = nsr_may_record(w->may, &a);
+}
+
+static void on_waited(void *self, int engine, uint32_t insn,
+                      int32_t threshold) {
+  struct nsr_watch *w = self;
+  const struct nsr_step *s = &w->o.image->streams[engine].steps[insn];
+  if (!alive(w))
+    return;
+  if (s->flags & NSR_STEP_FOREIGN_WAIT) {
+    foreign_wait(w, engine, insn, &s->wait, threshold);
+    return;
+  }
+  if (w->o.on_wait)
+    w->o.on_wait(w->o.probe_self, w, engine, insn, threshold);
+  nsr_clocks_waited(&w->clocks, engine, insn, &s->wait, threshold);
+}
+
+/* ---- observer: instances */
+
+static bool on_begun(void *self, struct nsr_flight *f) {
+  struct nsr_watch *w = self;
+  const struct nsr_watch *ref = w->o.reference;
+  if (!alive(w)) /* found by the wait of this instruction */
+    return false;
+  if (f->number == 0)
+    return true;
+  w->numbered[f->channel] = f->number;
+  if (!ref)
+    return true;
+  if (f->number <= ref->trace.of[f->channel].n &&
+      ref->trace.of[f->channel].v[f->number - 1].identity == f->identity)
+    return true;
+  nsr_witness_identity(w, f);
+  return false;
+}
+
+/* Keeps the clock where something later asks for it. */
+static enum nsr_status note_issue(struct nsr_watch *w, struct nsr_flight *f) {
+  bool keep = f->step->update.op != NSR_UPD_NONE ||
+              (!w->o.reference && (w->o.may || w->o.wild)) || w->o.remember;
+  if (keep)
+    f->tag = nsr_clocks_keep(&w->clocks, f->engine);
+  nsr_clocks_issued(&w->clocks, f);
+  NSR_TRY(push_insn(w, f->channel, f->insn));
+  if (w->o.reference || f->number == 0)
+    return NSR_OK;
+  struct nsr_trace_entry entry = {.identity = f->identity,
+                                  .insn = f->insn,
+                                  .ordinal = f->ordinal,
+                                  .row = f->tag};
+  return push_entry(w, f->channel, &entry);
+}
+
+static bool check_order(struct nsr_watch *w, const struct nsr_flight *f) {
+  const uint32_t *clock = nsr_clocks_of(&w->clocks, f->engine);
+  struct nsr_clash clash;
+  if (!w->o.may && f->number &&
+      nsr_shadow_check(w->shadow, w->o.image, f, clock, &clash)) {
+    nsr_witness_race(w, f->engine, f->insn, f->channel, f->ordinal, clock,
+                     &clash, false);
+    return false;
+  }
+  return (!w->o.may && !w->o.wild) || check_may(w, f);
+}
+
+static bool on_issued(void *self, struct nsr_flight *f) {
+  struct nsr_watch *w = self;
+  w->blind = w->blind || nsr_atoms_pending(w->o.atoms);
+  w->status = note_issue(w, f);
+  if (!w->blind && alive(w)) {
+    if (!check_order(w, f))
+      return false;
+    if (w->o.on_issue && !w->o.on_issue(w->o.probe_self, w, f))
+      return false;
+    if (!w->o.may && f->number)
+      nsr_shadow_record(w->shadow, f);
+  }
+  return alive(w);
+}
+
+static bool on_read(void *self, const struct nsr_flight *f) {
+  struct nsr_watch *w = self;
+  const struct nsr_watch *ref = w->o.reference;
+  if (f->number == 0)
+    return true;
+  if (w->o.on_read && !w->o.on_read(w->o.probe_self, w, f))
+    return false;
+  if (!ref) {
+    w->trace.of[f->channel].v[f->number - 1].digest = f->digest;
+    return true;
+  }
+  if (ref->trace.of[f->channel].v[f->number - 1].digest == f->digest)
+    return true;
+  nsr_witness_reads(w, f);
+  return false;
+}
+
+static void on_loaded(void *self, const struct nsr_flight *f) {
+  struct nsr_watch *w = self;
+  nsr_clocks_loaded(&w->clocks, f);
+}
+
+static void on_retired(void *self, const struct nsr_flight *f, int32_t before,
+                       int32_t after) {
+  struct nsr_watch *w = self;
+  nsr_clocks_retired(&w->clocks, f, before, after);
+}
+
+static void on_barrier(void *self) {
+  struct nsr_watch *w = self;
+  nsr_clocks_barrier(&w->clocks);
+}
+
+static void on_halted(void *self, int engine) {
+  struct nsr_watch *w = self;
+  const uint32_t *clock = nsr_clocks_of(&w->clocks, engine);
+  if (w->blind || !alive(w))
+    return;
+  for (int ch = 0; ch < w->o.image->nchannels; ch++)
+    if (w->sim->lane[ch].engine == engine && clock[ch] < w->clocks.issued[ch]) {
+      nsr_witness_flight(w, engine, (uint32_t)ch);
+      return;
+    }
+}
+
+/* ---- the end */
+
+static void compare_memory(struct nsr_watch *w) {
+  const struct nsr_watch *ref = w->o.reference;
+  uint32_t n = nsr_atoms_count(w->o.atoms);
+  for (uint32_t a = 0; a < n; a++)
+    if (w->memory->token[a] != ref->memory->token[a]) {
+      nsr_witness_memory(w, a);
+      return;
+    }
+}
+
+static void compare_lengths(struct nsr_watch *w) {
+  for (uint32_t c = 0; c < w->clocks.width; c++)
+    if (w->numbered[c] != w->o.reference->trace.of[c].n) {
+      nsr_witness_length(w, c);
+      return;
+    }
+}
+
+static bool semaphores_left(const struct nsr_watch *w) {
+  const struct nsr_kernel *k = w->o.image->kernel;
+  for (uint32_t s = k->owned_first;
+       s <= k->owned_last && s < k->isa->semaphores; s++)
+    if (w->sim->sem[s] != 0)
+      return true;
+  return false;
+}
+
+static void conclude(struct nsr_watch *w) {
+  if (w->sim->end != NSR_DONE && w->sim->end != NSR_SIM_STOPPED) {
+    nsr_witness_end(w);
+    return;
+  }
+  if (!alive(w) || w->sim->end == NSR_SIM_STOPPED)
+    return;
+  if (w->o.reference)
+    compare_lengths(w);
+  if (alive(w) && semaphores_left(w))
+    nsr_witness_semaphores(w);
+  if (alive(w) && w->o.reference)
+    compare_memory(w);
+}
+
+static enum nsr_status start(struct nsr_watch *w) {
+  const struct nsr_watch_options *o = &w->o;
+  uint32_t natoms = nsr_atoms_count(o->atoms);
+  const struct nsr_observer observer = {.self = w,
+                                        .waited = on_waited,
+                                        .begun = on_begun,
+                                        .issued = on_issued,
+                                        .read = on_read,
+                                        .loaded = on_loaded,
+                                        .retired = on_retired,
+                                        .barrier = on_barrier,
+                                        .halted = on_halted};
+  NSR_TRY(nsr_opaque_new(w->pool, NSR_SCRATCH, o->image, o->atoms, o->contents,
+                         o->ncontents, &w->memory));
+  NSR_TRY(nsr_clocks_init(&w->clocks, w->pool, NSR_SCRATCH, o->image, o->wild,
+                          o->remember));
+  if (!o->may)
+    NSR_TRY(nsr_shadow_new(w->pool, NSR_SCRATCH, o->image, natoms, &w->shadow));
+  if (o->may || o->wild)
+    NSR_TRY(
+        nsr_may_new(w->pool, NSR_SCRATCH, o->image, natoms, o->may, &w->may));
+  const struct nsr_sim_options options = {.image = o->image,
+                                          .machine = o->machine,
+                                          .memory = &w->memory->memory,
+                                          .policy = &w->o.policy,
+                                          .observer = &observer,
+                                          .budget = o->budget,
+                                          .registers = o->registers,
+                                          .before =
+                                              o->before ? o->before->sim : NULL,
+                                          .seed = o->policy.seed};
+  return nsr_sim_new(w->pool, NSR_SCRATCH, &options, &w->sim);
+}
+
+enum nsr_status nsr_watch_run(struct nsr_ctx *out, struct nsr_ctx *pool,
+                              const struct nsr_watch_options *options,
+                              struct nsr_watch **watch) {
+  struct nsr_watch *w;
+  NSR_NEW(pool, NSR_SCRATCH, w, 1);
+  w->out = out;
+  w->pool = pool;
+  w->o = *options;
+  NSR_TRY(start(w));
+  NSR_TRY(nsr_sim_run(w->sim));
+  NSR_TRY(w->status);
+  NSR_TRY(w->clocks.status);
+  if (!w->blind)
+    conclude(w);
+  w->unordered_may = w->may ? w->may->unordered : 0;
+  *watch = w;
+  return w->status;
+}

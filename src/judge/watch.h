@@ -1,0 +1,80 @@
+/* watch.h - one run of one kernel under the eyes of the judge: clocks, shadow
+ * memory, trace; against the trace and memory of a reference run where one is
+ * given.
+ */
+#ifndef NSR_JUDGE_WATCH_H
+#define NSR_JUDGE_WATCH_H
+
+#include <nsr/judge.h>
+
+#include "judge/may.h"
+#include "sim/opaque.h"
+
+/* What is wrong with a run; the first thing found ends it. */
+struct nsr_finding {
+  enum nsr_fault_kind kind; /* NSR_FAULT_NONE: nothing so far */
+  const char *text;         /* several lines, in the results' arena */
+  bool undecided;           /* a reason, not a fault: text says which */
+  bool budget;              /* undecided for lack of instances */
+};
+
+/* For those who ask more of a run than a verdict. */
+struct nsr_watch;
+typedef bool nsr_probe_fn(void *self, struct nsr_watch *w,
+                          const struct nsr_flight *f);
+typedef void nsr_wait_probe_fn(void *self, struct nsr_watch *w, int engine,
+                               uint32_t insn, int32_t threshold);
+
+struct nsr_watch_options {
+  const struct nsr_image *image;
+  const struct nsr_machine *machine;
+  struct nsr_atoms *atoms;
+  const struct nsr_contents *contents;
+  uint32_t ncontents;
+  struct nsr_policy policy;
+  uint64_t budget;
+  enum nsr_registers registers;
+  const struct nsr_watch *before;    /* NSR_REGS_KEPT */
+  const struct nsr_watch *reference; /* NULL: this run records */
+  bool wild;                         /* either kernel has events of others */
+  bool may;                          /* either kernel has may accesses */
+  bool remember;                     /* how clocks were learned */
+  void *probe_self;
+  nsr_probe_fn *on_issue;     /* checked, not yet recorded; false stops */
+  nsr_probe_fn *on_read;      /* before the comparison; false stops */
+  nsr_wait_probe_fn *on_wait; /* before the clocks learn of it */
+};
+
+struct nsr_watch {
+  struct nsr_ctx *out; /* texts: its keep arena */
+  struct nsr_ctx *pool;
+  struct nsr_watch_options o;
+  struct nsr_sim *sim;
+  struct nsr_opaque *memory;
+  struct nsr_clocks clocks;
+  struct nsr_shadow *shadow;
+  struct nsr_may *may;
+  struct nsr_trace trace; /* of a recording run */
+  uint32_t numbered[NSR_MAX_CLOCK];
+  NSR_VEC(uint32_t) insns[NSR_MAX_CLOCK]; /* by ordinal - 1 */
+  bool blind; /* new cuts are needed: nothing found here counts */
+  struct nsr_finding finding;
+  uint32_t read_channel, read_number; /* the instance of other reads */
+  enum nsr_status status;
+  uint64_t unordered_may;
+};
+
+/* Runs to the end. Everything of the run is in pool's scratch arena. */
+NSR_MUST_USE enum nsr_status
+nsr_watch_run(struct nsr_ctx *out, struct nsr_ctx *pool,
+              const struct nsr_watch_options *options,
+              struct nsr_watch **watch);
+
+/* The instruction of a channel's instance. */
+static inline uint32_t nsr_watch_insn(const struct nsr_watch *w,
+                                      uint32_t component, uint32_t ordinal) {
+  return ordinal && ordinal <= w->insns[component].n
+             ? w->insns[component].v[ordinal - 1]
+             : NSR_NONE;
+}
+#endif

@@ -1,0 +1,366 @@
+/* witness.c - findings in words.
+ *
+ * Needs a run at the point where something was found; makes the text that a
+ * person needs to see it again: instructions with their places, bytes, clocks.
+ */
+#include "judge/witness.h"
+
+#include <nsr/text.h>
+
+/* ---- pieces */
+
+void nsr_say_insn(struct nsr_strbuf *b, const struct nsr_image *image,
+                  int engine, uint32_t insn) {
+  const struct nsr_stream *s = image->streams[engine].stream;
+  struct nsr_place p = nsr_image_place(image, engine, insn);
+  char text[160];
+  nsr_strbuf_printf(b, "%s[%u]", image->isa->engines[engine], (unsigned)insn);
+  if (p.label)
+    nsr_strbuf_printf(b, " <%s>", p.label);
+  if (p.source_file && p.source_line)
+    nsr_strbuf_printf(b, " (%s:%u)", p.source_file, (unsigned)p.source_line);
+  if (s && insn < s->n) {
+    nsr_insn_format(image->kernel, s, insn, text, sizeof text);
+    nsr_strbuf_printf(b, " `%s`", text);
+  }
+}
+
+static const char *component_name(const struct nsr_image *image,
+                                  uint32_t component) {
+  int ch = (int)component;
+  return ch < image->nchannels ? nsr_channel_name(image->kernel, ch)
+                               : image->isa->engines[ch - image->nchannels];
+}
+
+static int component_engine(const struct nsr_image *image, uint32_t component) {
+  int ch = (int)component;
+  return ch < image->nchannels ? nsr_channel_engine(image->kernel, ch)
+                               : ch - image->nchannels;
+}
+
+void nsr_say_instance(struct nsr_strbuf *b, const struct nsr_watch *w,
+                      uint32_t component, uint32_t ordinal) {
+  uint32_t insn = nsr_watch_insn(w, component, ordinal);
+  if (insn == NSR_NONE)
+    nsr_strbuf_puts(b, "?");
+  else
+    nsr_say_insn(b, w->o.image, component_engine(w->o.image, component), insn);
+  nsr_strbuf_printf(b, ", no. %u of %s", (unsigned)ordinal,
+                    component_name(w->o.image, component));
+}
+
+void nsr_say_place(struct nsr_strbuf *b, const struct nsr_watch *w,
+                   uint32_t atom) {
+  uint32_t natoms = nsr_atoms_count(w->o.atoms);
+  if (w->may && !w->may->atoms) {
+    nsr_strbuf_puts(b, atom == w->may->external ? "what others see"
+                                                : "unknown effects");
+    return;
+  }
+  if (atom >= natoms) {
+    nsr_strbuf_puts(b, atom < natoms + (uint32_t)w->o.image->nhidden
+                           ? "hidden state of the engine"
+                       : w->may && atom == w->may->external
+                           ? "what others see"
+                           : "unknown effects");
+    return;
+  }
+  struct nsr_extent x = nsr_atoms_extent(w->o.atoms, atom);
+  nsr_strbuf_puts(b, nsr_space_name((enum nsr_space)x.space));
+  if (x.space != NSR_DRAM)
+    nsr_strbuf_printf(b, " partitions [%u,%u)", (unsigned)x.part,
+                      (unsigned)(x.part + x.nparts));
+  nsr_strbuf_printf(b, " bytes [%llu,%llu)", (unsigned long long)x.begin,
+                    (unsigned long long)x.end);
+}
+
+void nsr_say_clock(struct nsr_strbuf *b, const struct nsr_watch *w,
+                   const uint32_t *clock) {
+  const char *between = "";
+  for (uint32_t c = 0; c < w->clocks.width; c++)
+    if (clock[c]) {
+      nsr_strbuf_printf(b, "%s%s%s %u", between,
+                        (int)c >= w->o.image->nchannels ? "events of " : "",
+                        component_name(w->o.image, c), (unsigned)clock[c]);
+      between = ", ";
+    }
+  if (!*between)
+    nsr_strbuf_puts(b, "nothing");
+}
+
+static struct nsr_strbuf begin(struct nsr_watch *w) {
+  struct nsr_strbuf b;
+  nsr_strbuf_init(&b, w->out, NSR_KEEP);
+  return b;
+}
+
+static void found(struct nsr_watch *w, struct nsr_strbuf *b,
+                  enum nsr_fault_kind kind) {
+  enum nsr_status status = nsr_strbuf_done(b, &w->finding.text, NULL);
+  if (w->status == NSR_OK)
+    w->status = status;
+  w->finding.kind = kind;
+}
+
+static void undecided(struct nsr_watch *w, struct nsr_strbuf *b) {
+  found(w, b, NSR_FAULT_NONE);
+  w->finding.undecided = true;
+}
+
+/* What differs only by the order of may pairs that the first kernel leaves
+ * open is no difference between the kernels. */
+static void found_value(struct nsr_watch *w, struct nsr_strbuf *b,
+                        enum nsr_fault_kind kind) {
+  if (!w->o.reference->unordered_may) {
+    found(w, b, kind);
+    return;
+  }
+  nsr_strbuf_puts(b, "\n  but the first kernel leaves may pairs unordered,"
+                     " and values may depend on them");
+  undecided(w, b);
+}
+
+/* ---- races */
+
+static const char *did(bool writes) { return writes ? "writes" : "reads"; }
+
+void nsr_witness_race(struct nsr_watch *w, int engine, uint32_t insn,
+                      uint32_t component, uint32_t ordinal,
+                      const uint32_t *clock, const struct nsr_clash *clash,
+                      bool may) {
+  const struct nsr_image *image = w->o.image;
+  struct nsr_strbuf b = begin(w);
+  nsr_say_place(&b, w, clash->atom);
+  nsr_strbuf_printf(&b, "%s\n  ",
+                    may ? ", may be touched twice in no order:"
+                        : " are touched twice in no order:");
+  nsr_say_instance(&b, w, clash->channel, clash->ordinal);
+  nsr_strbuf_printf(&b, ", %s\n  ", did(clash->earlier_writes));
+  nsr_say_insn(&b, image, engine, insn);
+  nsr_strbuf_printf(&b, ", no. %u of %s, %s\n  ", (unsigned)ordinal,
+                    component_name(image, component), did(clash->later_writes));
+  nsr_strbuf_printf(
+      &b,
+      "%s knows of %s up to no. %u; its clock: ", image->isa->engines[engine],
+      component_name(image, clash->channel), (unsigned)clock[clash->channel]);
+  nsr_say_clock(&b, w, clock);
+  found(w, &b, NSR_FAULT_RACE);
+}
+
+/* ---- differences */
+
+static void say_operands(struct nsr_strbuf *b, const struct nsr_flight *f) {
+  for (int i = 0; i < f->step->naccess; i++)
+    nsr_strbuf_printf(b, "%s%s byte %lld", i ? ", " : " at ",
+                      f->step->desc->operands[i].name
+                          ? f->step->desc->operands[i].name
+                          : "operand",
+                      (long long)f->offset[i]);
+  if (f->step->desc->sem == NSR_SEM_STORE)
+    nsr_strbuf_printf(b, ", value %d", (int)f->value);
+}
+
+static void say_reference(struct nsr_strbuf *b, const struct nsr_watch *w,
+                          uint32_t component, uint32_t number) {
+  const struct nsr_watch *ref = w->o.reference;
+  if (number == 0 || number > ref->trace.of[component].n) {
+    nsr_strbuf_puts(b, "nothing more");
+    return;
+  }
+  nsr_say_insn(b, ref->o.image, component_engine(ref->o.image, component),
+               ref->trace.of[component].v[number - 1].insn);
+}
+
+void nsr_witness_identity(struct nsr_watch *w, const struct nsr_flight *f) {
+  struct nsr_strbuf b = begin(w);
+  nsr_strbuf_printf(&b, "no. %u of %s (no-ops not counted) is another:\n  ",
+                    (unsigned)f->number,
+                    component_name(w->o.image, f->channel));
+  nsr_strbuf_puts(&b, "first kernel: ");
+  say_reference(&b, w, f->channel, f->number);
+  nsr_strbuf_puts(&b, "\n  second: ");
+  nsr_say_insn(&b, w->o.image, f->engine, f->insn);
+  say_operands(&b, f);
+  found(w, &b, NSR_FAULT_TRACE);
+}
+
+void nsr_witness_event(struct nsr_watch *w, int engine, uint32_t insn) {
+  uint32_t component = (uint32_t)(w->o.image->nchannels + engine);
+  struct nsr_strbuf b = begin(w);
+  nsr_strbuf_printf(&b, "wait no. %u of %s for others is another:\n  ",
+                    (unsigned)w->numbered[component],
+                    w->o.image->isa->engines[engine]);
+  nsr_strbuf_puts(&b, "first kernel: ");
+  say_reference(&b, w, component, w->numbered[component]);
+  nsr_strbuf_puts(&b, "\n  second: ");
+  nsr_say_insn(&b, w->o.image, engine, insn);
+  found(w, &b, NSR_FAULT_TRACE);
+}
+
+void nsr_witness_reads(struct nsr_watch *w, const struct nsr_flight *f) {
+  struct nsr_strbuf b = begin(w);
+  w->read_channel = f->channel;
+  w->read_number = f->number;
+  nsr_say_insn(&b, w->o.image, f->engine, f->insn);
+  nsr_strbuf_printf(&b,
+                    ", no. %u of %s (no-ops not counted), reads what "
+                    "another instruction wrote",
+                    (unsigned)f->number,
+                    component_name(w->o.image, f->channel));
+  found_value(w, &b, NSR_FAULT_READS);
+}
+
+void nsr_witness_length(struct nsr_watch *w, uint32_t component) {
+  struct nsr_strbuf b = begin(w);
+  uint32_t n = w->numbered[component];
+  nsr_strbuf_printf(&b,
+                    "%s ends after %u instructions, in the first kernel "
+                    "after %zu; the next one there: ",
+                    component_name(w->o.image, component), (unsigned)n,
+                    w->o.reference->trace.of[component].n);
+  say_reference(&b, w, component, n + 1);
+  found(w, &b, NSR_FAULT_TRACE);
+}
+
+void nsr_witness_memory(struct nsr_watch *w, uint32_t atom) {
+  struct nsr_strbuf b = begin(w);
+  nsr_strbuf_puts(&b, "at the end, other contents in ");
+  nsr_say_place(&b, w, atom);
+  if (w->shadow && w->shadow->writer[atom].ordinal) {
+    nsr_strbuf_puts(&b, "; written last by ");
+    nsr_say_instance(&b, w, w->shadow->writer[atom].channel,
+                     w->shadow->writer[atom].ordinal);
+  }
+  found_value(w, &b, NSR_FAULT_MEMORY);
+}
+
+/* ---- left behind */
+
+void nsr_witness_flight(struct nsr_watch *w, int engine, uint32_t channel) {
+  const uint32_t *clock = nsr_clocks_of(&w->clocks, engine);
+  struct nsr_strbuf b = begin(w);
+  nsr_strbuf_printf(&b, "%s halts, and work of %s may be in flight: ",
+                    w->o.image->isa->engines[engine],
+                    component_name(w->o.image, channel));
+  nsr_say_instance(&b, w, channel, clock[channel] + 1);
+  found(w, &b, NSR_FAULT_LEAK);
+}
+
+void nsr_witness_semaphores(struct nsr_watch *w) {
+  const struct nsr_kernel *k = w->o.image->kernel;
+  struct nsr_strbuf b = begin(w);
+  const char *between = "at the end, ";
+  for (uint32_t s = k->owned_first;
+       s <= k->owned_last && s < k->isa->semaphores; s++)
+    if (w->sim->sem[s] != 0) {
+      nsr_strbuf_printf(&b, "%ssemaphore %u is %d", between, (unsigned)s,
+                        (int)w->sim->sem[s]);
+      between = ", ";
+    }
+  nsr_strbuf_puts(&b, ", not 0");
+  found(w, &b, NSR_FAULT_LEAK);
+}
+
+/* ---- runs that do not end well */
+
+/* Who updates a semaphore, and how often that ran. */
+static void say_updaters(struct nsr_strbuf *b, const struct nsr_watch *w,
+                         uint16_t sem) {
+  int said = 0;
+  for (int e = 0; e < w->o.image->nengines; e++) {
+    const struct nsr_image_stream *s = &w->o.image->streams[e];
+    for (uint32_t i = 0; i < s->n; i++) {
+      const struct nsr_update *u = &s->steps[i].update;
+      if (u->op == NSR_UPD_NONE || u->sem != sem)
+        continue;
+      if (++said > 4)
+        continue;
+      nsr_strbuf_puts(b, said == 1 ? "\n    its updates: " : "\n    ");
+      nsr_say_insn(b, w->o.image, e, i);
+      nsr_strbuf_printf(b, ", ran %u times", (unsigned)w->sim->core[e].ran[i]);
+    }
+  }
+  if (!said)
+    nsr_strbuf_puts(b, "\n    nothing updates it");
+  else if (said > 4)
+    nsr_strbuf_printf(b, "\n    and %d more", said - 4);
+}
+
+static void say_wait(struct nsr_strbuf *b, const struct nsr_watch *w,
+                     const struct nsr_core *c) {
+  const struct nsr_wait *wait = &c->steps[c->pc].wait;
+  int32_t have = w->sim->sem[c->sem];
+  nsr_strbuf_printf(b, " waits for semaphore %u %s %d, it is %d",
+                    (unsigned)c->sem, nsr_cmp_name(wait->cmp),
+                    (int)c->threshold, (int)have);
+  int64_t missing =
+      (int64_t)c->threshold - have + (wait->cmp == NSR_CMP_GT ? 1 : 0);
+  if ((wait->cmp == NSR_CMP_GE || wait->cmp == NSR_CMP_GT) && missing > 0)
+    nsr_strbuf_printf(b, ": the update that adds the last of %lld is missing",
+                      (long long)missing);
+  say_updaters(b, w, c->sem);
+}
+
+static void say_blocked(struct nsr_strbuf *b, const struct nsr_watch *w,
+                        int e) {
+  const struct nsr_core *c = &w->sim->core[e];
+  nsr_strbuf_puts(b, "\n  ");
+  if (c->state == NSR_CORE_HALTED) {
+    nsr_strbuf_printf(b, "%s has halted", w->o.image->isa->engines[e]);
+    return;
+  }
+  nsr_say_insn(b, w->o.image, e, c->pc);
+  if (c->state == NSR_CORE_WAITING)
+    say_wait(b, w, c);
+  else if (c->state == NSR_CORE_ARRIVED)
+    nsr_strbuf_printf(b, " waits at barrier %d for the other engines",
+                      (int)c->steps[c->pc].target);
+  else
+    nsr_strbuf_puts(b, " is stalled");
+}
+
+static void witness_hang(struct nsr_watch *w) {
+  struct nsr_strbuf b = begin(w);
+  nsr_strbuf_puts(&b, "every engine is blocked and nothing is in flight:");
+  for (int e = 0; e < w->o.image->nengines; e++)
+    if (w->sim->core[e].state != NSR_CORE_ABSENT)
+      say_blocked(&b, w, e);
+  found(w, &b, NSR_FAULT_HANG);
+}
+
+static void say_fault_insn(struct nsr_strbuf *b, const struct nsr_watch *w) {
+  const struct nsr_sim_fault *f = &w->sim->fault;
+  nsr_say_insn(b, w->o.image, f->engine, f->insn);
+}
+
+void nsr_witness_end(struct nsr_watch *w) {
+  const struct nsr_sim_fault *f = &w->sim->fault;
+  struct nsr_strbuf b = begin(w);
+  switch (w->sim->end) {
+  case NSR_SIM_HANG:
+    witness_hang(w);
+    return;
+  case NSR_SIM_FAULT:
+    say_fault_insn(&b, w);
+    nsr_strbuf_printf(&b, ": %s (%s)", f->text,
+                      nsr_machine_fault_name(f->kind));
+    found(w, &b, NSR_FAULT_MACHINE);
+    return;
+  case NSR_SIM_ENDLESS:
+    nsr_strbuf_puts(&b, "a loop without end, the same registers each time "
+                        "at ");
+    say_fault_insn(&b, w);
+    found(w, &b, NSR_FAULT_HANG);
+    return;
+  case NSR_SIM_OPAQUE:
+    say_fault_insn(&b, w);
+    nsr_strbuf_printf(&b, ": %s", f->text);
+    break;
+  default:
+    nsr_strbuf_printf(&b, "instance budget: %llu instructions and no end",
+                      (unsigned long long)w->o.budget);
+    w->finding.budget = true;
+    break;
+  }
+  undecided(w, &b);
+}
