@@ -143,6 +143,17 @@ first_reaching(const struct nsr_sem_clock *s, int64_t need, uint32_t *hint) {
   return &v[lo];
 }
 
+const struct nsr_update_event *nsr_clocks_target(struct nsr_clocks *c,
+                                                 int engine,
+                                                 const struct nsr_wait *wait,
+                                                 int32_t threshold) {
+  struct nsr_sem_clock *s = &c->sem[wait->sem];
+  int64_t need = (int64_t)threshold + (wait->cmp == NSR_CMP_GT);
+  uint32_t *hint =
+      &c->hint[(size_t)engine * c->image->isa->semaphores + wait->sem];
+  return need > 0 && !s->odd ? first_reaching(s, need, hint) : NULL;
+}
+
 void nsr_clocks_waited(struct nsr_clocks *c, int engine, uint32_t insn,
                        const struct nsr_wait *wait, int32_t threshold) {
   struct nsr_sem_clock *s = &c->sem[wait->sem];
@@ -156,12 +167,8 @@ void nsr_clocks_waited(struct nsr_clocks *c, int engine, uint32_t insn,
       raise_all(c, c->row[engine], s->all, 0);
     return;
   }
-  int64_t need = (int64_t)threshold + (wait->cmp == NSR_CMP_GT);
-  uint32_t *hint =
-      &c->hint[(size_t)engine * c->image->isa->semaphores + wait->sem];
-  if (need <= 0)
-    return;
-  const struct nsr_update_event *u = first_reaching(s, need, hint);
+  const struct nsr_update_event *u =
+      nsr_clocks_target(c, engine, wait, threshold);
   if (!u)
     return;
   struct nsr_lesson lesson = {NSR_BY_WAIT, (uint8_t)engine, insn,

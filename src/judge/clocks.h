@@ -83,6 +83,13 @@ static inline uint32_t nsr_clocks_keep(struct nsr_clocks *c, int engine) {
   return c->row[engine];
 }
 
+/* The update that a wait of an engine holds because of, NULL: it holds from
+ * the start, or its semaphore is odd. The value is reached already. */
+const struct nsr_update_event *nsr_clocks_target(struct nsr_clocks *c,
+                                                 int engine,
+                                                 const struct nsr_wait *wait,
+                                                 int32_t threshold);
+
 /* The events of a run. Failures stay in c->status. */
 void nsr_clocks_waited(struct nsr_clocks *c, int engine, uint32_t insn,
                        const struct nsr_wait *wait, int32_t threshold);

@@ -133,7 +133,8 @@ static enum nsr_status run(struct nsr_judge *j,
   NSR_TRY(nsr_watch_run(j->ctx, j->pool, o, watch));
   j->instances += (*watch)->sim->executed;
   if (nsr_atoms_overflow(j->atoms) ||
-      ((*watch)->blind && (*watch)->finding.kind == NSR_FAULT_NONE))
+      ((*watch)->blind && (*watch)->finding.kind == NSR_FAULT_NONE &&
+       !(*watch)->finding.undecided))
     undecided_atoms(*watch);
   return NSR_OK;
 }

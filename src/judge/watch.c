@@ -235,6 +235,8 @@ static bool check_order(struct nsr_watch *w, const struct nsr_flight *f) {
 static bool on_issued(void *self, struct nsr_flight *f) {
   struct nsr_watch *w = self;
   w->blind = w->blind || nsr_atoms_pending(w->o.atoms);
+  if (w->blind && w->other_reads.text)
+    return false;
   w->status = note_issue(w, f);
   if (!w->blind && alive(w)) {
     if (!check_order(w, f))
@@ -258,10 +260,13 @@ static bool on_read(void *self, const struct nsr_flight *f) {
     w->trace.of[f->channel].v[f->number - 1].digest = f->digest;
     return true;
   }
-  if (ref->trace.of[f->channel].v[f->number - 1].digest == f->digest)
+  if (w->other_reads.text ||
+      ref->trace.of[f->channel].v[f->number - 1].digest == f->digest)
     return true;
   nsr_witness_reads(w, f);
-  return false;
+  w->other_reads = w->finding;
+  w->finding = (struct nsr_finding){.kind = NSR_FAULT_NONE};
+  return w->status == NSR_OK;
 }
 
 static void on_loaded(void *self, const struct nsr_flight *f) {
@@ -322,6 +327,11 @@ static bool semaphores_left(const struct nsr_watch *w) {
 }
 
 static void conclude(struct nsr_watch *w) {
+  if (w->other_reads.text) {
+    if (w->finding.kind != NSR_FAULT_RACE)
+      w->finding = w->other_reads;
+    return;
+  }
   if (w->sim->end != NSR_DONE && w->sim->end != NSR_SIM_STOPPED) {
     nsr_witness_end(w);
     return;
@@ -382,7 +392,7 @@ enum nsr_status nsr_watch_run(struct nsr_ctx *out, struct nsr_ctx *pool,
   NSR_TRY(nsr_sim_run(w->sim));
   NSR_TRY(w->status);
   NSR_TRY(w->clocks.status);
-  if (!w->blind)
+  if (!w->blind || w->other_reads.text)
     conclude(w);
   w->unordered_may = w->may ? w->may->unordered : 0;
   *watch = w;

@@ -59,6 +59,9 @@ struct nsr_watch {
   NSR_VEC(uint32_t) insns[NSR_MAX_CLOCK]; /* by ordinal - 1 */
   bool blind; /* new cuts are needed: nothing found here counts */
   struct nsr_finding finding;
+  /* Other values read: the run goes on, for the race behind it if there is
+   * one. */
+  struct nsr_finding other_reads;
   uint32_t read_channel, read_number; /* the instance of other reads */
   enum nsr_status status;
   uint64_t unordered_may;

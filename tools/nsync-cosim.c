@@ -1,0 +1,340 @@
+/* nsync-cosim - judges one kernel against another by running both. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <nsr/judge.h>
+
+#include "common.h"
+
+static const char usage[] =
+    "usage: nsync-cosim [options] A B\n"
+    "\n"
+    "Runs kernel A and kernel B (objects, or archives with one kernel; \"-\" "
+    "is\n"
+    "standard input) on the engine model, on inputs chosen from the declared\n"
+    "ranges of the control tensors, and says whether B does what A does.\n"
+    "\n"
+    "      --relation=R    rewrite (default): same instructions on every\n"
+    "                      channel, same values read, every conflict ordered;\n"
+    "                      outputs: any two kernels, same output tensors in\n"
+    "                      numeric mode from the files' contents\n"
+    "      --tolerance=X   for outputs: absolute plus relative (0)\n"
+    "      --inputs=N      inputs to try at most (60)\n"
+    "      --seed=N        chooses inputs and schedules (0)\n"
+    "      --schedules=N   schedules per input where one is not enough (8)\n"
+    "      --budget=N      instructions per run at most (2000000)\n"
+    "      --strict        exit 4 where anything is undecided\n"
+    "      --json=FILE     the verdict as JSON (\"-\": standard output)\n"
+    "      --explain=ENGINE:INDEX\n"
+    "                      why the wait of that instruction of B is needed, "
+    "or\n"
+    "                      why it could go\n"
+    "      --help          print this\n"
+    "      --version       print the version\n"
+    "\n"
+    "Exit: 0 no difference found, 1 different, or A itself is broken, 2 "
+    "usage,\n"
+    "3 unreadable or malformed input or I/O, 4 undecided (--strict).\n";
+
+struct settings {
+  struct nsr_judge_options judge;
+  bool outputs, strict;
+  double tolerance;
+  const char *json, *explain;
+};
+
+/* ---- JSON */
+
+static void json_string(FILE *out, const char *s) {
+  fputc('"', out);
+  for (; s && *s; s++) {
+    unsigned char c = (unsigned char)*s;
+    if (c == '"' || c == '\\')
+      fprintf(out, "\\%c", c);
+    else if (c == '\n')
+      fputs("\\n", out);
+    else if (c < 0x20 || c == 0x7f)
+      fprintf(out, "\\u%04x", c);
+    else
+      fputc(c, out);
+  }
+  fputc('"', out);
+}
+
+static void json_member(FILE *out, const char *name, const char *value) {
+  fprintf(out, ",\"%s\":", name);
+  json_string(out, value);
+}
+
+static void json_verdict(FILE *out, const struct nsr_judgement *j) {
+  fprintf(out, "{\"kind\":\"verdict\",\"schema\":1");
+  json_member(out, "verdict", nsr_verdict_name(j->verdict));
+  json_member(out, "fault", nsr_fault_name(j->fault));
+  json_member(out, "text", j->text);
+  json_member(out, "input", j->input);
+  fprintf(out,
+          ",\"inputs\":%u,\"undecided\":%u,\"instances\":%llu,"
+          "\"may_pairs\":%llu",
+          (unsigned)j->inputs, (unsigned)j->undecided,
+          (unsigned long long)j->instances, (unsigned long long)j->may_pairs);
+  json_member(out, "notes", j->notes);
+  fprintf(out, "}\n");
+}
+
+static enum nsr_status write_json(struct tool *t, const char *path,
+                                  const struct nsr_judgement *j) {
+  char *text = NULL;
+  size_t n = 0;
+  FILE *out = open_memstream(&text, &n);
+  if (!out)
+    return NSR_E_NOMEM;
+  json_verdict(out, j);
+  if (fclose(out) != 0) {
+    free(text);
+    return NSR_E_NOMEM;
+  }
+  enum nsr_status status = tool_write(t, path, text, n);
+  free(text);
+  return status;
+}
+
+/* ---- text */
+
+static void print_indented(const char *text) {
+  while (*text) {
+    size_t n = strcspn(text, "\n");
+    printf("  %.*s\n", (int)n, text);
+    text += n + (text[n] == '\n');
+  }
+}
+
+static void print_verdict(const struct nsr_judgement *j) {
+  printf("%s", nsr_verdict_name(j->verdict));
+  if (j->fault != NSR_FAULT_NONE)
+    printf(": %s", nsr_fault_name(j->fault));
+  printf(" (%u inputs equal", (unsigned)j->inputs);
+  if (j->undecided)
+    printf(", %u undecided", (unsigned)j->undecided);
+  printf(", %llu instructions run)\n", (unsigned long long)j->instances);
+  if (j->input && *j->input)
+    printf("  input: %s\n", j->input);
+  if (j->text)
+    print_indented(j->text);
+  if (j->notes)
+    print_indented(j->notes);
+}
+
+static enum nsr_status status_of(const struct settings *s,
+                                 const struct nsr_judgement *j) {
+  switch (j->verdict) {
+  case NSR_EQUAL:
+    return NSR_OK;
+  case NSR_UNDECIDED:
+    return s->strict ? NSR_E_UNDECIDED : NSR_OK;
+  default:
+    return NSR_E_DIFFERENT;
+  }
+}
+
+static enum nsr_status report(struct tool *t, const struct settings *s,
+                              const struct nsr_judgement *j) {
+  bool to_stdout = s->json && strcmp(s->json, "-") == 0;
+  if (s->json)
+    NSR_TRY(write_json(t, s->json, j));
+  if (!to_stdout)
+    print_verdict(j);
+  if (fflush(stdout) != 0 || ferror(stdout))
+    return nsr_fail(t->ctx, NSR_E_IO, NSR_NOWHERE,
+                    "cannot write standard output");
+  return status_of(s, j);
+}
+
+/* ---- explaining a wait */
+
+/* A copy of k in which one instruction's wait is another. */
+static enum nsr_status with_wait(struct tool *t, const struct nsr_kernel *k,
+                                 const struct nsr_stream *s, uint32_t insn,
+                                 const struct nsr_wait *wait,
+                                 struct nsr_kernel *copy,
+                                 struct nsr_stream *streams, uint8_t *code) {
+  size_t at = (size_t)insn * k->isa->word;
+  memcpy(code, s->code, (size_t)s->n * k->isa->word);
+  if (!nsr_word_set_wait(k->isa, code + at, wait))
+    return nsr_fail(t->ctx, NSR_E_RANGE, nsr_insn_place(k, s, insn),
+                    "the wait cannot be changed");
+  *copy = *k;
+  memcpy(streams, k->streams, k->nstreams * sizeof *streams);
+  streams[s - k->streams].code = code;
+  copy->streams = streams;
+  return NSR_OK;
+}
+
+static enum nsr_status explain_change(struct tool *t, const struct settings *s,
+                                      const struct nsr_kernel *k,
+                                      const struct nsr_stream *stream,
+                                      uint32_t insn, const char *what,
+                                      const struct nsr_wait *wait) {
+  struct nsr_stream streams[NSR_MAX_ENGINES];
+  struct nsr_kernel mutant;
+  const char *text;
+  uint8_t *code = tool_alloc(t, (size_t)stream->n * k->isa->word);
+  if (!code)
+    return NSR_E_NOMEM;
+  enum nsr_status status =
+      with_wait(t, k, stream, insn, wait, &mutant, streams, code);
+  if (status == NSR_OK)
+    status = nsr_explain_wait(t->ctx, k, &mutant, stream->engine, insn,
+                              &s->judge, &text);
+  if (status == NSR_OK)
+    printf("%s: %s", what, text);
+  return status;
+}
+
+static enum nsr_status explain(struct tool *t, const struct settings *s,
+                               const struct nsr_kernel *k, int engine,
+                               uint32_t insn) {
+  const struct nsr_stream *stream = nsr_kernel_stream(k, engine);
+  const struct nsr_wait none = {.cmp = NSR_CMP_NONE};
+  struct nsr_insn decoded;
+  if (!stream || insn >= stream->n)
+    return nsr_fail(t->ctx, NSR_E_USAGE, NSR_NOWHERE,
+                    "no instruction %s in the second kernel", s->explain);
+  NSR_TRY(nsr_stream_decode(t->ctx, k, stream, insn, &decoded));
+  NSR_TRY(explain_change(t, s, k, stream, insn, "dropped", &none));
+  struct nsr_wait lower = decoded.wait;
+  if (lower.value.is_reg || lower.value.v == INT32_MIN)
+    return NSR_OK;
+  lower.value.v--;
+  return explain_change(t, s, k, stream, insn, "lowered by one", &lower);
+}
+
+static enum nsr_status parse_explain(struct tool *t, const struct settings *s,
+                                     const struct nsr_kernel *k, int *engine,
+                                     uint32_t *insn) {
+  char name[32];
+  unsigned long index;
+  char *end;
+  const char *colon = strchr(s->explain, ':');
+  size_t n = colon ? (size_t)(colon - s->explain) : sizeof name;
+  if (n < sizeof name) {
+    memcpy(name, s->explain, n);
+    name[n] = 0;
+    *engine = nsr_isa_engine(k->isa, name);
+    errno = 0;
+    index = strtoul(colon + 1, &end, 10);
+    *insn = (uint32_t)index;
+    if (*engine >= 0 && end != colon + 1 && !*end && !errno &&
+        index <= UINT32_MAX)
+      return NSR_OK;
+  }
+  return nsr_fail(t->ctx, NSR_E_USAGE, NSR_NOWHERE,
+                  "--explain takes ENGINE:INDEX, not '%s'", s->explain);
+}
+
+/* ---- main */
+
+static enum nsr_status judge(struct tool *t, const struct settings *s,
+                             const char *path_a, const char *path_b) {
+  struct nsr_kernel *a, *b;
+  struct nsr_judgement j;
+  int engine;
+  uint32_t insn;
+  NSR_TRY(nsr_kernel_load(t->ctx, path_a, &a));
+  NSR_TRY(nsr_kernel_load(t->ctx, path_b, &b));
+  if (s->explain) {
+    NSR_TRY(parse_explain(t, s, b, &engine, &insn));
+    return explain(t, s, b, engine, insn);
+  }
+  if (s->outputs)
+    NSR_TRY(nsr_compare_outputs(t->ctx, a, b, s->tolerance, &j));
+  else
+    NSR_TRY(nsr_cosimulate(t->ctx, a, b, &s->judge, &j));
+  return report(t, s, &j);
+}
+
+static bool parse_relation(struct tool *t, const char *text,
+                           struct settings *s) {
+  s->outputs = strcmp(text, "outputs") == 0;
+  if (s->outputs || strcmp(text, "rewrite") == 0)
+    return true;
+  return tool_refuse(t, "no relation '%s': rewrite or outputs", text);
+}
+
+static bool parse_tolerance(struct tool *t, const char *text,
+                            struct settings *s) {
+  char *end;
+  errno = 0;
+  s->tolerance = strtod(text, &end);
+  if (end != text && !*end && !errno && s->tolerance >= 0)
+    return true;
+  return tool_refuse(t, "--tolerance takes a number >= 0, not '%s'", text);
+}
+
+static bool parse_count(struct tool *t, const char *name, const char *text,
+                        uint32_t *out) {
+  uint64_t v;
+  if (!tool_number(t, name, text, 1000000, &v))
+    return false;
+  *out = (uint32_t)v;
+  return true;
+}
+
+int main(int argc, char **argv) {
+  static const struct option options[] = {
+      {"relation", required_argument, NULL, 'r'},
+      {"tolerance", required_argument, NULL, 't'},
+      {"inputs", required_argument, NULL, 'i'},
+      {"seed", required_argument, NULL, 's'},
+      {"schedules", required_argument, NULL, 'n'},
+      {"budget", required_argument, NULL, 'b'},
+      {"strict", no_argument, NULL, 'S'},
+      {"json", required_argument, NULL, 'j'},
+      {"explain", required_argument, NULL, 'e'},
+      TOOL_OPTIONS};
+  struct tool t;
+  struct settings s = {0};
+  if (!tool_start(&t, "nsync-cosim", usage, argc, argv))
+    return tool_exit(&t, NSR_E_NOMEM);
+  int c;
+  while ((c = tool_option(&t, "", options)) != TOOL_DONE) {
+    bool good = true;
+    switch (c) {
+    case 'r':
+      good = parse_relation(&t, optarg, &s);
+      break;
+    case 't':
+      good = parse_tolerance(&t, optarg, &s);
+      break;
+    case 'i':
+      good = parse_count(&t, "--inputs", optarg, &s.judge.inputs);
+      break;
+    case 's':
+      good = tool_number(&t, "--seed", optarg, UINT64_MAX, &s.judge.seed);
+      break;
+    case 'n':
+      good = parse_count(&t, "--schedules", optarg, &s.judge.schedules);
+      break;
+    case 'b':
+      good = tool_number(&t, "--budget", optarg, UINT64_MAX, &s.judge.budget);
+      break;
+    case 'S':
+      s.strict = true;
+      break;
+    case 'j':
+      s.json = optarg;
+      break;
+    case 'e':
+      s.explain = optarg;
+      break;
+    default:
+      return tool_stop(&t);
+    }
+    if (!good)
+      return tool_stop(&t);
+  }
+  if (!tool_operands(&t, 2, "two kernels"))
+    return tool_stop(&t);
+  return tool_exit(&t, judge(&t, &s, argv[optind], argv[optind + 1]));
+}
