@@ -1,0 +1,135 @@
+/* test_plan.c - which waits are chosen, and how they are counted. */
+#include "passes.h"
+
+#define HEAD                                                                   \
+  ".isa tile64\n.owned 8, 11\n.queue q0 sp\n.queue q1 act\n"                   \
+  ".tensor n dram i32 [1] at 0 input range 0 4\n"                              \
+  ".tensor x dram f32 [64, 4] at 4096 input\n"                                 \
+  ".tensor y dram f32 [64, 4] at 65536 output\n"                               \
+  ".tensor a sbuf f32 [1, 4] at 0:1, 0 scratch\n"                              \
+  ".tensor b sbuf f32 [1, 4] at 0:1, 16 scratch\n"                             \
+  ".tensor c sbuf f32 [1, 4] at 0:1, 32 scratch\n"
+
+static const struct pass_case plans[] = {
+    {"top level: a constant",
+     HEAD ".engine act\n sync 0\n copy b[4*4], a[4*4]\n sync 1\n halt\n"
+          ".engine sp\n dma q0, c[4*4], x[4*4]\n dma q0, a[4*4], x[4*4]\n"
+          " sync 0\n sync 1\n halt\n",
+     NSR_OK,
+     "sp[1] dma q0 counts in s8, scope 0\n"
+     "act[1] copy waits s8 >= 1 for sp[1] dma q0\n"},
+    {"one loop: the read in front of the next write",
+     HEAD ".engine act\nl: copy b[4*4], a[4*4] ?s8>=1\n sync 1\n"
+          " add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n"
+          ".engine sp\nl: dma q0, a[4*4], x[4*4] ^s8\n sync 1\n"
+          " add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n",
+     NSR_OK,
+     "sp[0] dma q0 counts in s9, scope 1\n"
+     "act[0] copy counts in s8, scope 1\n"
+     "act r0 starts at 0, +1 per entry of scope 1\n"
+     "sp r0 starts at -1, +1 per entry of scope 1\n"
+     "sp[0] dma q0 waits s8 >= r0 for act[0] copy\n"
+     "act[0] copy waits s9 >= r0 for sp[0] dma q0\n"},
+    {"N = 2, K = 1: the mirror is biased",
+     HEAD ".engine act\n"
+          "l: copy b[4*4], a[4*4] ?s8>=1 ^s9\n copy c[4*4], a[4*4] ^s9\n"
+          " sync 1\n add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n"
+          ".engine sp\nl: dma q0, a[4*4], x[4*4] ^s8\n nop ?s9>=2\n"
+          " sync 1\n add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n"
+          ".engine dve\nl: copy b[4*4], a[4*4] ?s9>=1\n"
+          " sync 1\n add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n",
+     NSR_OK,
+     "sp[0] dma q0 counts in s10, scope 1\n"
+     "act[0] copy counts in s8, scope 1\n"
+     "act[1] copy counts in s8, scope 1\n"
+     "dve[0] copy counts in s9, scope 1\n"
+     "act r0 starts at 0, +1 per entry of scope 1\n"
+     "dve r0 starts at -1, +2 per entry of scope 1\n"
+     "sp r0 starts at -1, +1 per entry of scope 1\n"
+     "sp r2 starts at -2, +2 per entry of scope 1\n"
+     "sp[0] dma q0 waits s8 >= r2 for act[1] copy\n"
+     "sp[0] dma q0 waits s9 >= r0 for dve[0] copy\n"
+     "act[0] copy waits s10 >= r0 for sp[0] dma q0\n"
+     "dve[0] copy waits s8 >= r0 for act[0] copy\n"},
+    {"follows from what the producer waited for",
+     HEAD ".engine act\n sync 0\n copy b[4*4], a[4*4]\n sync 1\n sync 2\n"
+          " halt\n.engine dve\n sync 0\n sync 1\n tt c[4*4], a[4*4], b[4*4] "
+          "op=add\n sync 2\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4]\n sync 0\n sync 1\n sync 2\n"
+          " halt\n",
+     NSR_OK,
+     "sp[0] dma q0 counts in s9, scope 0\n"
+     "act[1] copy counts in s8, scope 0\n"
+     "act[1] copy waits s9 >= 1 for sp[0] dma q0\n"
+     "dve[2] tt waits s8 >= 1 for act[1] copy\n"},
+    {"nothing conflicts",
+     HEAD ".engine act\n sync 0\n copy b[4*4], c[4*4]\n sync 1\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4]\n sync 0\n sync 1\n halt\n",
+     NSR_OK, ""},
+    {"both in a conditional inside a loop: the arm is counted",
+     HEAD ".engine act\nl: sync 1\n br.eq r2, 0, s\n sync 3\n"
+          " copy b[4*4], a[4*4] ?s8>=1\n sync 4\ns: add r1, r1, 1\n"
+          " br.lt r1, 3, l\n sync 2\n halt\n"
+          ".engine sp\nl: sync 1\n br.eq r2, 0, s\n sync 3\n"
+          " dma q0, a[4*4], x[4*4] ^s8\n sync 4\ns: add r1, r1, 1\n"
+          " br.lt r1, 3, l\n sync 2\n halt\n",
+     NSR_OK,
+     "sp[3] dma q0 counts in s9, scope 2\n"
+     "act[3] copy counts in s8, scope 2\n"
+     "act r0 starts at 0, +1 per entry of scope 2\n"
+     "sp r0 starts at -1, +1 per entry of scope 2\n"
+     "sp[3] dma q0 waits s8 >= r0 for act[3] copy\n"
+     "act[3] copy waits s9 >= r0 for sp[3] dma q0\n"},
+};
+
+static void test_plans(void **state) {
+  (void)state;
+  CHECK_CASES(plans, NSR_STAGE_PLAN);
+}
+
+/* ---- budgets */
+
+/* A reader of three words of one channel, at three lags. */
+static const char three[] =
+    HEAD ".engine act\nl: sync 1\n copy c[4*4], b[4*4]\n sync 3\n"
+         " copy c[4*4], a[4*4]\n sync 4\n copy c[4*4], b[4*4]\n sync 5\n"
+         " add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n"
+         ".engine sp\nl: dma q0, a[4*4], x[4*4]\n dma q0, b[4*4], x[4*4]\n"
+         " sync 1\n sync 3\n sync 4\n sync 5\n"
+         " add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n";
+
+static enum nsr_status plan_with(const char *text, uint32_t registers,
+                                 uint32_t semaphores, char *out, size_t size) {
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_kernel *k = assemble(ctx, text);
+  struct nsr_rewrite_options options = {.max_registers = registers,
+                                        .max_semaphores = semaphores};
+  const char *dump = "";
+  enum nsr_status status = nsr_dump(ctx, k, NSR_STAGE_PLAN, &options, &dump);
+  snprintf(out, size, "%s",
+           status == NSR_OK ? dump : nsr_ctx_first_error(ctx)->text);
+  nsr_ctx_free(ctx);
+  return status;
+}
+
+static void test_budgets(void **state) {
+  (void)state;
+  char out[4000];
+  assert_int_equal(plan_with(three, 0, 0, out, sizeof out), NSR_OK);
+  assert_non_null(strstr(out, "s9 >= r0 for"));
+  /* short of registers: one mirror and a scratch register */
+  assert_int_equal(plan_with(three, 2, 0, out, sizeof out), NSR_OK);
+  assert_non_null(strstr(out, " - "));
+  assert_int_equal(plan_with(three, 1, 0, out, sizeof out), NSR_E_REFUSED);
+  assert_non_null(strstr(out, "2 registers are needed"));
+  assert_int_equal(plan_with(three, 0, 1, out, sizeof out), NSR_E_REFUSED);
+  assert_non_null(strstr(out, "semaphores are needed"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_plans),
+      cmocka_unit_test(test_budgets),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
