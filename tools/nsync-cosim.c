@@ -239,8 +239,8 @@ static enum nsr_status judge(struct tool *t, const struct settings *s,
                              const char *path_a, const char *path_b) {
   struct nsr_kernel *a, *b;
   struct nsr_judgement j;
-  int engine;
-  uint32_t insn;
+  int engine = -1;
+  uint32_t insn = 0;
   NSR_TRY(nsr_kernel_load(t->ctx, path_a, &a));
   NSR_TRY(nsr_kernel_load(t->ctx, path_b, &b));
   if (s->explain) {
