@@ -1,0 +1,167 @@
+/* wait_mutants.c - is every wait of a rewritten kernel needed, and is the judge
+ * awake?
+ *
+ * Rewrites each kernel of the suite (or the files named), weakens one owned
+ * wait at a time and judges the mutant against the original. A mutant that the
+ * judge accepts must come with an explanation; half of all must be refuted.
+ *
+ * usage: wait_mutants [-q] [FILE.neff..]
+ *   -q: print the accepted ones and the sums only
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <nsr/gen.h>
+#include <nsr/judge.h>
+#include <nsr/rewrite.h>
+#include <nsr/text.h>
+
+#include "mutant.h"
+
+struct tally {
+  unsigned refuted, explained, undecided, unexplained, none;
+};
+
+struct run {
+  struct nsr_ctx *ctx;
+  const struct nsr_kernel *before, *after;
+  struct nsr_judge_options options;
+  bool quiet;
+  struct tally tally;
+};
+
+static void print_diag(void *user, const struct nsr_diag *diag) {
+  char text[512];
+  (void)user;
+  nsr_diag_format(diag, text, sizeof text);
+  fprintf(stderr, "mutants: %s\n", text);
+}
+
+/* Indents each line. */
+static void print_lines(const char *text) {
+  while (*text) {
+    size_t n = strcspn(text, "\n");
+    printf("      %.*s\n", (int)n, text);
+    text += n + (text[n] != '\0');
+  }
+}
+
+static void print_site(const struct run *run, const struct site *site,
+                       enum mutation mutation, const char *verdict) {
+  const struct nsr_kernel *k = run->after;
+  const struct nsr_stream *s = &k->streams[site->stream];
+  char text[256];
+  nsr_insn_format(k, s, site->insn, text, sizeof text);
+  printf("  %-5s %s[%" PRIu32 "] %s: %s\n", mutation == DROP ? "drop" : "lower",
+         k->isa->engines[s->engine], site->insn, text, verdict);
+}
+
+static enum nsr_status explain(struct run *run, const struct site *site,
+                               enum mutation mutation,
+                               const struct nsr_kernel *mutant) {
+  const char *text = NULL;
+  int engine = run->after->streams[site->stream].engine;
+  NSR_TRY(nsr_explain_wait(run->ctx, run->after, mutant, engine, site->insn,
+                           &run->options, &text));
+  bool explained = text && *text;
+  print_site(run, site, mutation,
+             explained ? "accepted" : "ACCEPTED, NOT EXPLAINED");
+  if (explained)
+    print_lines(text);
+  run->tally.explained += explained;
+  run->tally.unexplained += !explained;
+  return NSR_OK;
+}
+
+static enum nsr_status judge(struct run *run, const struct site *site,
+                             enum mutation mutation) {
+  struct nsr_kernel *mutant;
+  struct nsr_judgement j;
+  NSR_TRY(mutate(run->ctx, run->after, site, mutation, &mutant));
+  if (!mutant) {
+    print_site(run, site, mutation, "cannot be made");
+    run->tally.none++;
+    return NSR_OK;
+  }
+  NSR_TRY(nsr_kernel_check(run->ctx, mutant));
+  NSR_TRY(nsr_cosimulate(run->ctx, run->before, mutant, &run->options, &j));
+  if (j.verdict == NSR_EQUAL)
+    return explain(run, site, mutation, mutant);
+  if (j.verdict == NSR_INPUT_BROKEN)
+    return nsr_fail(run->ctx, NSR_E_DIFFERENT, NSR_NOWHERE,
+                    "the original itself is broken: %s", j.text);
+  bool refuted = j.verdict == NSR_REFUTED;
+  run->tally.refuted += refuted;
+  run->tally.undecided += !refuted;
+  if (!run->quiet || !refuted) {
+    char verdict[64];
+    snprintf(verdict, sizeof verdict, "%s (%s)", nsr_verdict_name(j.verdict),
+             nsr_fault_name(j.fault));
+    print_site(run, site, mutation, verdict);
+    if (j.text)
+      print_lines(j.text);
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status judge_all(struct run *run) {
+  struct site *sites;
+  size_t n;
+  NSR_TRY(sites_find(run->ctx, run->after, &sites, &n));
+  for (size_t i = 0; i < n; i++)
+    for (int m = 0; m < NMUTATIONS; m++)
+      NSR_TRY(judge(run, &sites[i], (enum mutation)m));
+  return NSR_OK;
+}
+
+/* Makes, or reads, the kernel and rewrites it. */
+static enum nsr_status prepare(struct run *run, const char *name, bool file) {
+  struct nsr_kernel *before, *after;
+  if (file) {
+    NSR_TRY(nsr_kernel_load(run->ctx, name, &before));
+  } else {
+    const struct nsr_gen_options gen = {0};
+    NSR_TRY(nsr_gen(run->ctx, name, &gen, &before));
+    NSR_TRY(nsr_kernel_check(run->ctx, before));
+  }
+  struct nsr_rewrite_options options = {.verify = NSR_VERIFY_COSIM,
+                                        .judge = run->options};
+  struct nsr_rewrite_report report;
+  NSR_TRY(nsr_rewrite(run->ctx, before, NULL, 0, &options, &after, &report));
+  run->before = before;
+  run->after = after;
+  return NSR_OK;
+}
+
+/* Whether this kernel's mutants are as they should be. */
+static bool run_kernel(const char *name, bool file, bool quiet) {
+  struct run run = {.ctx = nsr_ctx_new(),
+                    .quiet = quiet,
+                    .options = {.inputs = 12, .no_relaunch = true}};
+  if (!run.ctx)
+    return false;
+  nsr_ctx_on_diag(run.ctx, print_diag, NULL);
+  printf("%s\n", name);
+  enum nsr_status status = prepare(&run, name, file);
+  if (status == NSR_OK)
+    status = judge_all(&run);
+  const struct tally *t = &run.tally;
+  unsigned all = t->refuted + t->explained + t->undecided + t->unexplained;
+  printf("  %u mutants: %u refuted, %u accepted and explained, %u not "
+         "explained, %u undecided; %u could not be made\n",
+         all, t->refuted, t->explained, t->unexplained, t->undecided, t->none);
+  nsr_ctx_free(run.ctx);
+  return status == NSR_OK && all > 0 && !t->unexplained && !t->undecided &&
+         2 * t->refuted >= all;
+}
+
+int main(int argc, char **argv) {
+  bool ok = true, quiet = argc > 1 && !strcmp(argv[1], "-q");
+  int first = 1 + quiet;
+  for (int i = first; i < argc; i++)
+    ok = run_kernel(argv[i], true, quiet) && ok;
+  for (size_t i = 0; first == argc && nsr_gen_names[i]; i++)
+    ok = run_kernel(nsr_gen_names[i], false, quiet) && ok;
+  return !ok;
+}
