@@ -1,0 +1,234 @@
+/* test_kernels.c - kernels of the suite compute what plain C computes, with
+ * their barriers and after the rewrite. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <nsr/gen.h>
+#include <nsr/judge.h>
+#include <nsr/rewrite.h>
+
+static const int64_t trips[] = {0, 1, 2, 3, 100};
+#define NTRIPS (sizeof trips / sizeof *trips)
+
+static void print_diag(void *user, const struct nsr_diag *diag) {
+  (void)user;
+  char line[512];
+  nsr_diag_format(diag, line, sizeof line);
+  print_message("%s\n", line);
+}
+
+static struct nsr_ctx *new_ctx(void) {
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  assert_non_null(ctx);
+  nsr_ctx_on_diag(ctx, print_diag, NULL);
+  return ctx;
+}
+
+static struct nsr_kernel *make(struct nsr_ctx *ctx, const char *name,
+                               const struct nsr_setting *settings, uint32_t n) {
+  struct nsr_gen_options options = {.nsettings = n, .settings = settings};
+  struct nsr_kernel *k;
+  assert_int_equal(nsr_gen(ctx, name, &options, &k), NSR_OK);
+  assert_int_equal(nsr_kernel_check(ctx, k), NSR_OK);
+  return k;
+}
+
+static const struct nsr_tensor *tensor(const struct nsr_kernel *k,
+                                       const char *name) {
+  for (uint32_t i = 0; i < k->ntensors; i++)
+    if (!strcmp(k->tensors[i].name, name))
+      return &k->tensors[i];
+  fail_msg("no tensor %s", name);
+  return NULL;
+}
+
+/* Words of a tensor's initial contents. */
+static void contents(const struct nsr_kernel *k, const char *name, void *out,
+                     size_t bytes) {
+  const struct nsr_tensor *t = tensor(k, name);
+  assert_true(t->data_size >= bytes);
+  if (bytes)
+    memcpy(out, t->data, bytes);
+}
+
+static void expect(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                   const char *name, const void *want, size_t bytes) {
+  const uint8_t *data;
+  size_t size;
+  assert_int_equal(nsr_run_numeric(ctx, k, name, &data, &size), NSR_OK);
+  assert_true(size >= bytes);
+  if (bytes)
+    assert_memory_equal(data, want, bytes);
+}
+
+static void expect_rewritten(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                             const char *name, const void *want, size_t bytes) {
+  struct nsr_rewrite_options options = {.verify = NSR_VERIFY_COSIM,
+                                        .judge = {.inputs = 6}};
+  struct nsr_rewrite_report report;
+  struct nsr_kernel *free_of_barriers;
+  assert_int_equal(
+      nsr_rewrite(ctx, k, NULL, 0, &options, &free_of_barriers, &report),
+      NSR_OK);
+  assert_true(report.changed && report.judged);
+  assert_int_equal(report.judgement.verdict, NSR_EQUAL);
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    const struct nsr_engine_report *r = &report.engines[e];
+    if (!r->engine)
+      continue;
+    assert_true(r->barriers_before > 1);
+    assert_int_equal(r->barriers_after, 1);
+  }
+  expect(ctx, free_of_barriers, name, want, bytes);
+}
+
+static void sync_bound(void **state) {
+  (void)state;
+  for (size_t i = 0; i < NTRIPS; i++) {
+    struct nsr_ctx *ctx = new_ctx();
+    struct nsr_setting settings[] = {{"tiles", trips[i]}, {"cols", 7}};
+    struct nsr_kernel *k = make(ctx, "sync-bound", settings, 2);
+    int32_t x[7], e = 0;
+    contents(k, "x", x, sizeof x);
+    for (int64_t t = 0; t < trips[i]; t++) {
+      int32_t c = INT32_MIN;
+      for (int j = 0; j < 7; j++)
+        c = x[j] + e + 1 > c ? x[j] + e + 1 : c;
+      e = c;
+    }
+    assert_true(trips[i] == 0 || e > trips[i]);
+    expect(ctx, k, "out", &e, sizeof e);
+    expect_rewritten(ctx, k, "out", &e, sizeof e);
+    nsr_ctx_free(ctx);
+  }
+}
+
+static void rmsnorm_row(const float *x, const float *gamma, float *y, int d) {
+  float sum = x[0] * x[0];
+  for (int j = 1; j < d; j++) {
+    float square = x[j] * x[j];
+    sum += square;
+  }
+  float mean = sum * (1.0f / (float)d);
+  mean += 1e-5f;
+  float r = 1.0f / sqrtf(mean);
+  for (int j = 0; j < d; j++) {
+    y[j] = x[j] * r;
+    y[j] *= gamma[j];
+  }
+}
+
+static void rmsnorm_case(int64_t tiles, int rows, int cols, int buffers) {
+  struct nsr_ctx *ctx = new_ctx();
+  struct nsr_setting settings[] = {
+      {"tiles", tiles}, {"rows", rows}, {"cols", cols}, {"buffers", buffers}};
+  struct nsr_kernel *k = make(ctx, "rmsnorm", settings, 4);
+  size_t n = (size_t)tiles * (size_t)rows * (size_t)cols;
+  float *x = calloc(n + 1, sizeof *x), *y = calloc(n + 1, sizeof *y);
+  float *gamma = calloc((size_t)cols, sizeof *gamma);
+  assert_true(x && y && gamma);
+  contents(k, "x", x, n * sizeof *x);
+  contents(k, "gamma", gamma, (size_t)cols * sizeof *gamma);
+  for (size_t row = 0; row < (size_t)tiles * (size_t)rows; row++)
+    rmsnorm_row(x + row * (size_t)cols, gamma, y + row * (size_t)cols, cols);
+  expect(ctx, k, "y", y, n * sizeof *y);
+  expect_rewritten(ctx, k, "y", y, n * sizeof *y);
+  free(gamma);
+  free(y);
+  free(x);
+  nsr_ctx_free(ctx);
+}
+
+static void rmsnorm(void **state) {
+  (void)state;
+  for (size_t i = 0; i < NTRIPS; i++)
+    for (int buffers = 2; buffers <= 3; buffers++)
+      rmsnorm_case(trips[i], 4, 8, buffers);
+  rmsnorm_case(5, 3, 33, 2);
+  rmsnorm_case(4, 128, 1, 3);
+}
+
+/* Unknown names and settings name the known ones. */
+static void usage(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    struct nsr_setting setting;
+    const char *words;
+  } cases[] = {
+      {"nonesuch", {"tiles", 1}, "sync-bound, rmsnorm"},
+      {"rmsnorm", {"speed", 1}, "tiles, rows, cols, buffers, max, seed"},
+      {"rmsnorm", {"rows", 129}, "129 is not in 1..128"},
+      {"rmsnorm", {"cols", 16384}, "bytes of a partition"},
+      {"sync-bound", {"tiles", -1}, "-1 is not in 0.."},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct nsr_ctx *ctx = nsr_ctx_new();
+    struct nsr_gen_options options = {.nsettings = 1,
+                                      .settings = &cases[i].setting};
+    const char *text;
+    size_t n;
+    assert_int_equal(nsr_gen_text(ctx, cases[i].name, &options, &text, &n),
+                     NSR_E_USAGE);
+    const char *said = nsr_ctx_first_error(ctx)->text;
+    if (!strstr(said, cases[i].words))
+      fail_msg("'%s' is not in '%s'", cases[i].words, said);
+    nsr_ctx_free(ctx);
+  }
+}
+
+/* Every name can be made at either size, always the same. */
+static void deterministic(void **state) {
+  (void)state;
+  for (int i = 0; nsr_gen_names[i]; i++) {
+    struct nsr_ctx *ctx = new_ctx();
+    struct nsr_setting seed = {"seed", 2};
+    struct nsr_gen_options options = {.real_size = false};
+    const char *a, *b, *c;
+    size_t n, m;
+    assert_non_null(nsr_gen_about(nsr_gen_names[i]));
+    assert_int_equal(nsr_gen_text(ctx, nsr_gen_names[i], &options, &a, &n), 0);
+    assert_int_equal(nsr_gen_text(ctx, nsr_gen_names[i], &options, &b, &m), 0);
+    assert_int_equal(n, m);
+    assert_string_equal(a, b);
+    options = (struct nsr_gen_options){.nsettings = 1, .settings = &seed};
+    assert_int_equal(nsr_gen_text(ctx, nsr_gen_names[i], &options, &c, &m), 0);
+    assert_string_not_equal(a, c);
+    struct nsr_kernel *k;
+    options = (struct nsr_gen_options){.real_size = true};
+    assert_int_equal(nsr_gen(ctx, nsr_gen_names[i], &options, &k), NSR_OK);
+    assert_int_equal(nsr_kernel_check(ctx, k), NSR_OK);
+    nsr_ctx_free(ctx);
+  }
+  assert_null(nsr_gen_about("nonesuch"));
+}
+
+/* The n-th allocation fails: reported as such, for every n. */
+static void out_of_memory(void **state) {
+  (void)state;
+  for (uint64_t nth = 1;; nth++) {
+    struct nsr_ctx *ctx = nsr_ctx_new();
+    struct nsr_gen_options options = {.real_size = false};
+    struct nsr_kernel *k;
+    nsr_ctx_fail_alloc(ctx, nth);
+    enum nsr_status status = nsr_gen(ctx, "rmsnorm", &options, &k);
+    nsr_ctx_free(ctx);
+    if (status == NSR_OK)
+      break;
+    assert_int_equal(status, NSR_E_NOMEM);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(usage),         cmocka_unit_test(deterministic),
+      cmocka_unit_test(out_of_memory), cmocka_unit_test(sync_bound),
+      cmocka_unit_test(rmsnorm),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
