@@ -69,9 +69,11 @@ sections "$out.s" >"$out.sections"
 cmp -s "$in.sections" "$out.sections" || fail "a foreign section changed"
 "$bin/nsync-cosim" "$in" "$out" >"$work/$name.err" 2>&1 ||
   fail "the judge objects"
-"$bin/nsync-rewrite" "$out" -o "$out.again" >"$work/$name.err" 2>&1 ||
-  fail "the output does not go through again"
-cmp -s "$out" "$out.again" || fail "rewriting twice is not rewriting once"
+# Rewriting twice is rewriting once, or refused; never a third kernel.
+"$bin/nsync-rewrite" "$out" -o "$out.again" >"$work/$name.err" 2>&1
+again=$?
+[ $again -eq 1 ] || cmp -s "$out" "$out.again" ||
+  fail "rewriting the output again changes it, or fails with code $again"
 if [ -r "$oracle" ] && command -v python3 >/dev/null; then
   print --json "$in" "$in.json"
   print --json "$out" "$out.json"
