@@ -1,0 +1,85 @@
+/* Machine files: what they say, and what is refused with place and reason. */
+#include "sim_kernel.h"
+
+#include "sim/machine.h"
+
+struct text_case {
+  const char *text;
+  const char *why; /* NULL: good */
+  unsigned line;
+};
+
+#define GOOD "[pipeline]\nwindow = 3\n[queue]\ndepth = 5\nwindow = 2\n"
+
+static const struct text_case cases[] = {
+    {GOOD, NULL, 0},
+    {"; a remark\n" GOOD "\n[pipeline.pe]\nwindow = 4096 assumed\n", NULL, 0},
+    {"[pipeline]\nwindow = 0\n", "whole number", 2},
+    {"[pipeline]\nwindow = 4097\n", "whole number", 2},
+    {"[pipeline]\nwindow = x\n", "whole number", 2},
+    {"[pipeline]\nwindow =\n", "whole number", 2},
+    {"[pipeline]\nwindow = 99999999999999999999\n", "whole number", 2},
+    {"[pipeline]\nwindow = 3 guessed\n", "only 'assumed'", 2},
+    {GOOD "[pipeline.gpu]\nwindow = 1\n", "no such engine", 7},
+    {GOOD "[pipeline]\ndepth = 1\n", "unknown figure of a pipeline", 7},
+    {GOOD "[queue]\nlength = 1\n", "unknown figure of a queue", 7},
+    {GOOD "[cost]\nadd = 1\n", "unknown section", 7},
+    {GOOD "window\n", "neither", 6},
+    {"[queue]\ndepth = 5\nwindow = 2\n", "without [pipeline] window", 0},
+    {"[pipeline]\nwindow = 3\n[queue]\nwindow = 2\n", "without [queue] depth",
+     0},
+    {"[pipeline]\nwindow = 3\n[queue]\ndepth = 2\n", "without [queue] window",
+     0},
+};
+
+static void test_parse(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct nsr_ctx *ctx = nsr_ctx_new();
+    struct nsr_machine m;
+    const struct text_case *c = &cases[i];
+    enum nsr_status status =
+        nsr_machine_parse(ctx, nsr_isas[0], "m", c->text, &m);
+    const struct nsr_diag *d = nsr_ctx_first_error(ctx);
+    if (status != (c->why ? NSR_E_FORMAT : NSR_OK))
+      fail_msg("case %zu: %s", i, nsr_status_name(status));
+    if (c->why && (!strstr(d->text, c->why) || d->place.source_line != c->line))
+      fail_msg("case %zu: line %u: %s", i, (unsigned)d->place.source_line,
+               d->text);
+    nsr_ctx_free(ctx);
+  }
+}
+
+static void test_figures(void **state) {
+  (void)state;
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  const struct nsr_isa *isa = nsr_isas[0];
+  struct nsr_machine m;
+  assert_int_equal(
+      nsr_machine_parse(ctx, isa, "m",
+                        GOOD "[pipeline.dve]\nwindow = 9 assumed\n", &m),
+      NSR_OK);
+  for (int e = 0; e < isa->nengines; e++)
+    assert_int_equal(m.pipe_window[e], e == nsr_isa_engine(isa, "dve") ? 9 : 3);
+  assert_int_equal(m.queue_depth, 5);
+  assert_int_equal(m.queue_window, 2);
+  assert_int_equal(m.assumed, 1);
+  nsr_ctx_free(ctx);
+}
+
+static void test_built_in(void **state) {
+  (void)state;
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_machine m;
+  assert_int_equal(nsr_machine_find(ctx, nsr_isas[0], "v2", &m), NSR_OK);
+  assert_true(m.assumed > 0);
+  assert_int_equal(nsr_machine_find(ctx, nsr_isas[0], "v0", &m), NSR_E_USAGE);
+  nsr_ctx_free(ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_parse),
+                                     cmocka_unit_test(test_figures),
+                                     cmocka_unit_test(test_built_in)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
