@@ -12,10 +12,21 @@ struct nsr_bits {
   uint64_t lane[NSR_LANES];
 };
 
+/* Eight bytes, little endian; compilers make one load of it. */
+static inline uint64_t nsr_bits_lane(const uint8_t *p) {
+  return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 |
+         (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 |
+         (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
+}
+
 static inline void nsr_bits_load(struct nsr_bits *b, const uint8_t *word,
                                  unsigned bytes) {
-  *b = (struct nsr_bits){0};
-  for (unsigned i = 0; i < bytes; i++)
+  unsigned i = 0, n = 0;
+  for (; i + 8 <= bytes; i += 8)
+    b->lane[n++] = nsr_bits_lane(word + i);
+  while (n < NSR_LANES)
+    b->lane[n++] = 0;
+  for (; i < bytes; i++)
     b->lane[i / 8] |= (uint64_t)word[i] << (i % 8 * 8);
 }
 

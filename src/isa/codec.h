@@ -53,8 +53,9 @@ struct nsr_codec {
   struct nsr_val_field a, b;
   struct nsr_field args[NSR_MAX_ARGS];
   struct nsr_placed_shape operands[NSR_MAX_OPERANDS];
-  const uint8_t *mask;  /* the word's bits with one legal value: opcode, .. */
-  const uint8_t *value; /* .. fixed and reserved bits; that value */
+  /* The word's bits with one legal value (opcode, fixed and reserved ones),
+   * and that value; 64 bits at a time, zero behind the word. */
+  uint64_t mask[NSR_MAX_WORD / 8], value[NSR_MAX_WORD / 8];
   uint16_t opcode_lo;
   uint8_t opcode_width;
   uint16_t nfields;

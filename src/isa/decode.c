@@ -20,8 +20,8 @@ static void complain(struct reader *r, const char *error) {
 }
 
 /* The field's value, or 0 and a complaint. */
-static int64_t get_at(struct reader *r, const struct nsr_field *f, unsigned at,
-                      const char *error) {
+static inline int64_t get_at(struct reader *r, const struct nsr_field *f,
+                             unsigned at, const char *error) {
   if (f->width == 0)
     return 0;
   uint64_t raw = nsr_bits_get(&r->bits, f->lo + at, f->width);
@@ -133,14 +133,33 @@ static void get_control(struct reader *r, const struct nsr_codec *c,
   insn->cc = (uint8_t)get(r, &c->cc, "no such condition");
   insn->dst = get_reg(r, &c->dst);
   insn->cond = get_reg(r, &c->cond);
-  insn->value_reg = get_reg(r, &c->value_reg);
   insn->a = get_val(r, &c->a);
   insn->b = get_val(r, &c->b);
   insn->displacement = (int32_t)get(r, &c->target, "bad branch target");
-  insn->id = (int32_t)get(r, &c->id, "bad barrier id");
   if (insn->desc->ctl == NSR_CTL_BR && insn->cc == NSR_CC_ALWAYS &&
       (!val_is_zero(&insn->a) || !val_is_zero(&insn->b)))
     complain(r, "branch taken always, but with operands");
+}
+
+/* The fields only instructions of one class have. */
+static void get_class(struct reader *r, const struct nsr_codec *c,
+                      struct nsr_insn *insn) {
+  switch (insn->desc->cls) {
+  case NSR_DATAPATH:
+    insn->value_reg = get_reg(r, &c->value_reg);
+    if (insn->desc->queue)
+      insn->queue = (int8_t)get(r, &c->queue, "no such queue");
+    break;
+  case NSR_LOAD:
+    insn->dst = get_reg(r, &c->dst);
+    break;
+  case NSR_CONTROL:
+    get_control(r, c, insn);
+    break;
+  case NSR_BARRIER:
+    insn->id = (int32_t)get(r, &c->id, "bad barrier id");
+    break;
+  }
 }
 
 static const char *get_all(struct reader *r, struct nsr_insn *insn) {
@@ -150,9 +169,7 @@ static const char *get_all(struct reader *r, struct nsr_insn *insn) {
     get_wait(r, c, &insn->wait);
   if (desc->has_update)
     get_update(r, c, insn);
-  if (desc->queue)
-    insn->queue = (int8_t)get(r, &c->queue, "no such queue");
-  get_control(r, c, insn);
+  get_class(r, c, insn);
   for (int i = 0; i < desc->noperands; i++)
     get_operand(r, &desc->operands[i], &c->operands[i], &insn->operands[i]);
   for (int i = 0; i < desc->nargs; i++)
@@ -161,11 +178,11 @@ static const char *get_all(struct reader *r, struct nsr_insn *insn) {
 }
 
 /* Bits with only one legal value. */
-static bool fixed_bits_hold(const struct nsr_isa *isa,
-                            const struct nsr_codec *c, const uint8_t *word) {
-  unsigned wrong = 0;
-  for (unsigned i = 0; i < isa->word; i++)
-    wrong |= (word[i] & c->mask[i]) ^ c->value[i];
+static bool fixed_bits_hold(const struct nsr_codec *c,
+                            const struct nsr_bits *bits) {
+  uint64_t wrong = 0;
+  for (unsigned i = 0; i < NSR_MAX_WORD / 8; i++)
+    wrong |= (bits->lane[i] & c->mask[i]) ^ c->value[i];
   return wrong == 0;
 }
 
@@ -188,7 +205,7 @@ const char *nsr_decode(const struct nsr_isa *isa, int engine,
     return "illegal opcode";
   if (!(desc->engines >> engine & 1))
     return "this engine has no such instruction";
-  if (!fixed_bits_hold(isa, desc->codec, word))
+  if (!fixed_bits_hold(desc->codec, &r.bits))
     return "reserved bits are set";
   nsr_insn_init(desc, insn);
   return get_all(&r, insn);

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct writer {
   const struct nsr_isa *isa;
@@ -204,7 +205,7 @@ static void put_control(struct writer *w, const struct nsr_codec *c,
 static void put_all(struct writer *w, const struct nsr_insn *insn) {
   const struct nsr_insn_desc *desc = insn->desc;
   const struct nsr_codec *c = desc->codec;
-  nsr_bits_load(&w->bits, c->value, w->isa->word);
+  memcpy(w->bits.lane, c->value, sizeof c->value);
   put_wait(w, c, &insn->wait);
   put_update(w, c, &insn->update, insn->early_update);
   put_control(w, c, insn);

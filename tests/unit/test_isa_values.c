@@ -202,7 +202,7 @@ static void values_round_trip(void **unused) {
 /* Each member that does not apply, set: refused. */
 static void check_strangers(const struct nsr_isa *isa,
                             const struct nsr_insn_desc *desc) {
-  enum { N = 17 };
+  enum { N = 18 };
   for (int i = 0; i < N; i++) {
     struct nsr_insn insn, empty;
     nsr_insn_init(desc, &insn);
@@ -261,8 +261,11 @@ static void check_strangers(const struct nsr_isa *isa,
     case 16:
       insn.operands[0].dims[2].count = 1;
       break;
+    case 17:
+      insn.update = (struct nsr_update){NSR_UPD_INC, 1, 2};
+      break;
     }
-    if (i >= 14 && desc->noperands == 0)
+    if (i >= 14 && i < 17 && desc->noperands == 0)
       continue;
     if (round_trip(isa, &insn))
       fail_msg("%s: stranger %d is accepted", desc->mnemonic, i);
@@ -270,11 +273,48 @@ static void check_strangers(const struct nsr_isa *isa,
   }
 }
 
+/* What fields alone would let through in operand k: refused. */
+static void check_operand_strangers(const struct nsr_isa *isa,
+                                    const struct nsr_insn_desc *desc, int k) {
+  enum { N = 7 };
+  bool acc = desc->operands[k].acc;
+  for (int i = 0; i < N; i++) {
+    struct nsr_insn insn;
+    nsr_insn_init(desc, &insn);
+    struct nsr_operand *o = &insn.operands[k];
+    if (i == 0) {
+      o->space = NSR_DRAM;
+      o->part = 1;
+    } else if (i == 1) {
+      o->space = NSR_SBUF;
+      o->pstep = 1;
+    } else if (i == 2) {
+      o->dims[0].count = 1;
+    } else if (i == 3) {
+      o->ndims = 1;
+      o->dims[1].step = 1;
+    } else {
+      o->acc = true;
+      o->space = i == 4 ? NSR_SBUF : NSR_PSUM;
+      if (i < 6 && o->role == NSR_W)
+        o->role = NSR_RW;
+      else if (i < 6 && o->role == NSR_MW)
+        o->role = NSR_MRW;
+    }
+    if (round_trip(isa, &insn) != (i == 5 && acc))
+      fail_msg("%s: %s: stranger %d", desc->mnemonic, desc->operands[k].name,
+               i);
+  }
+}
+
 static void strangers_are_refused(void **unused) {
   (void)unused;
   for (const struct nsr_isa *const *isa = nsr_isas; *isa; isa++)
-    for (int i = 0; i < (*isa)->ninsns; i++)
+    for (int i = 0; i < (*isa)->ninsns; i++) {
       check_strangers(*isa, &(*isa)->insns[i]);
+      for (int k = 0; k < (*isa)->insns[i].noperands; k++)
+        check_operand_strangers(*isa, &(*isa)->insns[i], k);
+    }
 }
 
 /* A patch equals encoding the changed value, or changes nothing. */

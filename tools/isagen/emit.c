@@ -41,22 +41,24 @@ static void emit_enum(FILE *out, int isa, int number,
   fprintf(out, "NULL};\n");
 }
 
-static void emit_bytes(FILE *out, const uint8_t *bytes, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++)
-    fprintf(out, "%s0x%02x,", i % 12 ? " " : "\n    ", bytes[i]);
-  fprintf(out, "};\n");
+static void set_bits(uint64_t *lanes, struct range bits, uint64_t value) {
+  for (int i = 0; i < bits.width && i < 64; i++) {
+    int bit = bits.lo + i;
+    lanes[bit / 64] |= (value >> i & 1) << bit % 64;
+  }
 }
 
-static void set_bits(uint8_t *bytes, struct range bits, uint64_t value) {
-  for (int i = 0; i < bits.width; i++)
-    if (i < 64 && value >> i & 1)
-      bytes[(bits.lo + i) / 8] |= (uint8_t)(1u << (bits.lo + i) % 8);
+static void emit_lanes(FILE *out, const char *member, const uint64_t *lanes) {
+  fprintf(out, "    .%s = {", member);
+  for (int i = 0; i < MAX_BITS / 64; i++)
+    fprintf(out, "%sUINT64_C(0x%llx)", i ? ",\n        " : "",
+            (unsigned long long)lanes[i]);
+  fprintf(out, "},\n");
 }
 
 /* Which bits have one legal value, and that value. */
-static void emit_masks(FILE *out, int i, int k, const struct isa *isa,
-                       const struct insn *insn) {
-  uint8_t mask[NSR_MAX_WORD] = {0}, value[NSR_MAX_WORD] = {0};
+static void emit_masks(FILE *out, const struct insn *insn) {
+  uint64_t mask[MAX_BITS / 64] = {0}, value[MAX_BITS / 64] = {0};
   for (int s = 0; s < insn->spans.n; s++) {
     const struct span *span = &insn->spans.v[s];
     if (span->name)
@@ -65,10 +67,8 @@ static void emit_masks(FILE *out, int i, int k, const struct isa *isa,
       set_bits(mask, (struct range){span->bits.lo + b, 1}, 1);
     set_bits(value, span->bits, span->value);
   }
-  fprintf(out, "static const uint8_t isa%d_mask%d[] = {", i, k);
-  emit_bytes(out, mask, isa->word);
-  fprintf(out, "static const uint8_t isa%d_value%d[] = {", i, k);
-  emit_bytes(out, value, isa->word);
+  emit_lanes(out, "mask", mask);
+  emit_lanes(out, "value", value);
 }
 
 /* The named fields; their number. */
@@ -90,7 +90,6 @@ static int emit_named(FILE *out, int i, int k, const struct insn *insn) {
 
 static void emit_codec(FILE *out, int i, int k, const struct isa *isa,
                        const struct insn *insn) {
-  emit_masks(out, i, k, isa, insn);
   int nfields = emit_named(out, i, k, insn);
   fprintf(out, "static const struct nsr_codec isa%d_codec%d = { /* %s */\n", i,
           k, insn->mnemonic);
@@ -105,11 +104,11 @@ static void emit_codec(FILE *out, int i, int k, const struct isa *isa,
   for (int o = 0; o < insn->noperands; o++)
     fprintf(out, "    .operands[%d] = {&isa%d_shape%d, %d},\n", o, i,
             insn->operands[o].shape->number, insn->operands[o].bit);
+  emit_masks(out, insn);
   fprintf(out,
-          "    .mask = isa%d_mask%d,\n    .value = isa%d_value%d,\n"
           "    .opcode_lo = %d,\n    .opcode_width = %d,\n"
           "    .nfields = %d,\n    .fields = isa%d_fields%d,\n};\n",
-          i, k, i, k, isa->opcode.lo, isa->opcode.width, nfields, i, k);
+          isa->opcode.lo, isa->opcode.width, nfields, i, k);
 }
 
 static int operand_index(const struct insn *insn, const char *name) {
