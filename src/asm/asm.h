@@ -69,7 +69,7 @@ enum nsr_asm_fix {
 struct nsr_asm_fixup {
   enum nsr_asm_fix kind;
   uint32_t insn;
-  uint32_t reloc; /* NSR_ASM_FIX_RELOC: index into relocs */
+  uint32_t reloc; /* of the stream, to be given the target; NSR_NONE: none */
   const char *name;
   size_t n;
   uint32_t line, column;

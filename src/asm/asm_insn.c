@@ -98,7 +98,9 @@ static enum nsr_status label_index(struct parse *p, enum nsr_asm_fix kind,
     return NSR_E_NOMEM;
   struct nsr_asm_fixup fix = {.kind = kind,
                               .insn = p->stream->n,
-                              .reloc = (uint32_t)p->stream->relocs.n,
+                              .reloc = kind == NSR_ASM_FIX_RELOC
+                                           ? (uint32_t)p->stream->relocs.n
+                                           : NSR_NONE,
                               .name = s,
                               .n = n,
                               .line = a->frames[a->nframes - 1].line,
@@ -269,7 +271,7 @@ static enum nsr_status
 enum_argument(struct nsr_asm *a, const struct nsr_arg_desc *arg, int64_t *out) {
   const char *s = NULL;
   size_t n = 0;
-  char text[256] = "";
+  char text[256] = "one of";
   nsr_asm_blank(a);
   const char *at = a->p;
   int v = nsr_asm_word(a, &s, &n) ? nsr_arg_parse(arg, s, n) : -1;
@@ -278,9 +280,9 @@ enum_argument(struct nsr_asm *a, const struct nsr_arg_desc *arg, int64_t *out) {
     return NSR_OK;
   for (int i = 0; arg->names[i]; i++)
     if (strlen(text) + strlen(arg->names[i]) + 2 < sizeof text)
-      strcat(strcat(text, i ? " " : ""), arg->names[i]);
+      strcat(strcat(text, " "), arg->names[i]);
   a->p = at;
-  return nsr_asm_expected(a, *text ? text : "a name");
+  return nsr_asm_expected(a, text);
 }
 
 /* name=value, the word just read. */
@@ -407,6 +409,10 @@ static enum nsr_status add(struct nsr_asm *a, const uint8_t *word,
   return nsr_build_word(&a->b, a->engine, word, line);
 }
 
+static struct nsr_asm_fixup *last_fixup(struct parse *p) {
+  return &p->a->fixups[p->a->engine].v[p->a->fixups[p->a->engine].n - 1];
+}
+
 static enum nsr_status finish(struct parse *p) {
   uint8_t word[NSR_MAX_WORD];
   char why[256];
@@ -418,14 +424,8 @@ static enum nsr_status finish(struct parse *p) {
     return nsr_asm_error(p->a, p->at, "%s", why);
   if (p->reloc)
     NSR_TRY(push_reloc(p, p->target));
-  if (p->reloc && p->target == NSR_NONE) {
-    /* the branch's own fixup is the last one; its record follows it */
-    struct nsr_asm_fixup fix =
-        p->a->fixups[p->a->engine].v[p->a->fixups[p->a->engine].n - 1];
-    fix.kind = NSR_ASM_FIX_RELOC;
-    fix.reloc = (uint32_t)p->stream->relocs.n - 1;
-    NSR_PUSH(p->a->ctx, NSR_SCRATCH, &p->a->fixups[p->a->engine], fix);
-  }
+  if (p->reloc && p->target == NSR_NONE) /* its fixup is the last one */
+    last_fixup(p)->reloc = (uint32_t)p->stream->relocs.n - 1;
   NSR_TRY(add(p->a, word, p->at, p->has_line, p->line));
   p->a->barriers[p->a->engine] += p->takes.id;
   return NSR_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "asm/asm.h"
+#include "isa/word.h"
 
 /* A space by its bare name, or a tensor. */
 static enum nsr_status base(struct nsr_asm *a, struct nsr_operand *o,
@@ -40,7 +41,7 @@ static enum nsr_status offset(struct nsr_asm *a, const struct nsr_tensor *t,
     const char *at = a->p++;
     if (nsr_asm_register(a, &reg)) {
       if (*at == '-' || o->reg != NSR_NO_REG)
-        return nsr_asm_error(a, at, "expected one register at most, added");
+        return nsr_asm_error(a, at, "expected one register at most, and added");
       o->reg = (int16_t)(reg > INT16_MAX ? INT16_MAX : reg);
       continue;
     }
@@ -169,5 +170,7 @@ enum nsr_status nsr_asm_operand(struct nsr_asm *a,
   o->acc = nsr_asm_accept(a, "!acc");
   if (o->acc && !desc->acc)
     return nsr_asm_error(a, at, "%s does not accumulate", desc->name);
+  if (o->acc)
+    o->role = (uint8_t)nsr_role_accumulating(desc->role);
   return NSR_OK;
 }

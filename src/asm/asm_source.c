@@ -19,23 +19,34 @@ enum nsr_status nsr_asm_source(struct nsr_asm *a, const char *text, size_t n) {
 
 /* ---- substitution */
 
-static const struct nsr_asm_param *param(const struct nsr_asm *a, const char *s,
-                                         size_t n) {
-  for (uint32_t f = a->nframes; f-- > 0;) {
-    const struct nsr_asm_frame *frame = &a->frames[f];
-    for (uint32_t i = 0; i < frame->nparams; i++)
-      if (frame->params[i].n == n && memcmp(frame->params[i].name, s, n) == 0)
-        return &frame->params[i];
-    if (frame->macro)
-      break;
-  }
+static const struct nsr_asm_param *in_frame(const struct nsr_asm_frame *f,
+                                            const char *s, size_t n) {
+  for (uint32_t i = 0; i < f->nparams; i++)
+    if (f->params[i].n == n && memcmp(f->params[i].name, s, n) == 0)
+      return &f->params[i];
   return NULL;
 }
 
+static const struct nsr_asm_param *param(const struct nsr_asm *a, const char *s,
+                                         size_t n) {
+  const struct nsr_asm_param *hit = NULL;
+  for (uint32_t f = a->nframes; f-- > 0 && !hit;) {
+    hit = in_frame(&a->frames[f], s, n);
+    if (a->frames[f].macro)
+      break;
+  }
+  return hit;
+}
+
+/* Also in macros used in the repeat: their arguments may name it. */
 const struct nsr_asm_param *nsr_asm_variable(const struct nsr_asm *a,
                                              const char *s, size_t n) {
-  const struct nsr_asm_param *p = param(a, s, n);
-  return p && p->counts ? p : NULL;
+  for (uint32_t f = a->nframes; f-- > 0;) {
+    const struct nsr_asm_param *hit = in_frame(&a->frames[f], s, n);
+    if (hit && hit->counts)
+      return hit;
+  }
+  return NULL;
 }
 
 static enum nsr_status put(struct nsr_asm *a, const char *s, size_t n) {

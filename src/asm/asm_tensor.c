@@ -128,12 +128,20 @@ static enum nsr_status data(struct nsr_asm *a, struct nsr_tensor *t) {
 }
 
 static enum nsr_status range(struct nsr_asm *a, struct nsr_tensor *t) {
-  int64_t lo, hi;
-  NSR_TRY(nsr_asm_int(a, "the lowest value", INT32_MIN, INT32_MAX, &lo));
-  NSR_TRY(nsr_asm_int(a, "the highest value", lo, INT32_MAX, &hi));
+  struct nsr_asm_value lo, hi;
+  nsr_asm_blank(a);
+  const char *at = a->p;
+  /* no sums: "-5 -3" are two numbers */
+  NSR_TRY(nsr_asm_term(a, &lo));
+  NSR_TRY(
+      nsr_asm_check_int(a, at, "the lowest value", INT32_MIN, INT32_MAX, &lo));
+  nsr_asm_blank(a);
+  at = a->p;
+  NSR_TRY(nsr_asm_term(a, &hi));
+  NSR_TRY(nsr_asm_check_int(a, at, "the highest value", lo.i, INT32_MAX, &hi));
   t->has_range = true;
-  t->lo = (int32_t)lo;
-  t->hi = (int32_t)hi;
+  t->lo = (int32_t)lo.i;
+  t->hi = (int32_t)hi.i;
   return NSR_OK;
 }
 

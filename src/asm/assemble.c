@@ -83,18 +83,16 @@ static enum nsr_status fix_one(struct nsr_asm *a, int engine,
                     "undefined label '%.*s'",
                     (int)(fix->n > 200 ? 200 : fix->n), fix->name);
   }
-  switch (fix->kind) {
-  case NSR_ASM_FIX_RELOC:
+  if (fix->reloc != NSR_NONE)
     s->relocs.v[fix->reloc].target = index;
+  if (fix->kind == NSR_ASM_FIX_RELOC)
     return NSR_OK;
-  case NSR_ASM_FIX_BRANCH:
-    return nsr_displacement(index, fix->insn, &d) &&
-                   nsr_word_set_displacement(a->isa, word, d)
-               ? NSR_OK
-               : fix_error(a, fix, "the target is too far away");
-  default:
+  if (fix->kind != NSR_ASM_FIX_BRANCH)
     return fix_value(a, engine, word, fix, index);
-  }
+  return nsr_displacement(index, fix->insn, &d) &&
+                 nsr_word_set_displacement(a->isa, word, d)
+             ? NSR_OK
+             : fix_error(a, fix, "the target is too far away");
 }
 
 static enum nsr_status fix_all(struct nsr_asm *a) {

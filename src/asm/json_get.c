@@ -42,9 +42,10 @@ static void describe(const json_t *v, char *out, size_t size) {
 enum nsr_status nsr_json_expected(struct nsr_json_in *in, const char *key,
                                   const char *what, const json_t *value) {
   char found[80];
+  int n = (int)strlen(in->where) - !*key; /* "operands[1].", or without dot */
   describe(value, found, sizeof found);
-  return nsr_json_fail(in, "%s%s: expected %s, found %s", in->where, key, what,
-                       found);
+  return nsr_json_fail(in, "%.*s%s: expected %s, found %s", n < 0 ? 0 : n,
+                       in->where, key, what, found);
 }
 
 size_t nsr_json_enter(struct nsr_json_in *in, const char *key, int index) {
@@ -87,7 +88,10 @@ static enum nsr_status in_range(struct nsr_json_in *in, const char *key,
     *out = json_integer_value(v);
     return NSR_OK;
   }
-  snprintf(what, sizeof what, "an integer in %" PRId64 "..%" PRId64, lo, hi);
+  if (lo == hi)
+    snprintf(what, sizeof what, "%" PRId64, lo);
+  else
+    snprintf(what, sizeof what, "an integer in %" PRId64 "..%" PRId64, lo, hi);
   return nsr_json_expected(in, key, what, v);
 }
 

@@ -14,21 +14,22 @@ static enum nsr_status machine(struct nsr_json_in *in, const json_t *j) {
   int64_t v;
   NSR_TRY(nsr_json_object(in, j, "bytes", &bytes));
   const struct {
-    const json_t *from;
     const char *key;
     int64_t value;
-  } facts[] = {
-      {j, "isa_version", isa->version},
-      {j, "registers", isa->registers},
-      {j, "semaphores", isa->semaphores},
-      {j, "semaphore_bits", isa->semaphore_bits},
-      {j, "partitions", isa->partitions},
-      {bytes, "sbuf", isa->sbuf_bytes},
-      {bytes, "psum", isa->psum_bytes},
-  };
+  } facts[] = {{"isa_version", isa->version},
+               {"registers", isa->registers},
+               {"semaphores", isa->semaphores},
+               {"semaphore_bits", isa->semaphore_bits},
+               {"partitions", isa->partitions}};
   for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-    NSR_TRY(nsr_json_int(in, facts[i].from, facts[i].key, NSR_JSON_OPTIONAL,
-                         facts[i].value, facts[i].value, &v));
+    NSR_TRY(nsr_json_int(in, j, facts[i].key, NSR_JSON_OPTIONAL, facts[i].value,
+                         facts[i].value, &v));
+  size_t mark = nsr_json_enter(in, "bytes", -1);
+  NSR_TRY(nsr_json_int(in, bytes, "sbuf", NSR_JSON_OPTIONAL, isa->sbuf_bytes,
+                       isa->sbuf_bytes, &v));
+  NSR_TRY(nsr_json_int(in, bytes, "psum", NSR_JSON_OPTIONAL, isa->psum_bytes,
+                       isa->psum_bytes, &v));
+  nsr_json_leave(in, mark);
   return NSR_OK;
 }
 
