@@ -52,7 +52,8 @@ nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
             const struct nsr_rewrite_options *options, struct nsr_kernel **out,
             struct nsr_rewrite_report *report);
 
-/* The report as text (a short table) and as JSON. */
+/* The report as text (a short table) and as JSON, a line. output NULL:
+ * nothing was written. */
 NSR_MUST_USE enum nsr_status
 nsr_report_text(struct nsr_ctx *ctx, const struct nsr_rewrite_report *report,
                 const char *input, const char *output, const char **text);

@@ -101,7 +101,7 @@ enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
                                 const char **text) {
   struct nsr_strbuf b;
   nsr_strbuf_init(&b, ctx, NSR_KEEP);
-  nsr_strbuf_printf(&b, "%s -> %s\n", input, output);
+  nsr_strbuf_printf(&b, "%s -> %s\n", input, output ? output : "not written");
   table(&b, report);
   nsr_strbuf_printf(&b, "semaphores %u, scopes %u, dependences %u\n",
                     report->semaphores, report->scopes, report->dependences);
@@ -131,7 +131,7 @@ static void set(struct object *o, const char *key, json_t *value) {
 }
 
 static json_t *text_or_null(const char *s) {
-  return s ? json_string(s) : json_null();
+  return s && *s ? json_string(s) : json_null();
 }
 
 /* An object's finished value, NULL if anything in it could not be made. */
@@ -212,7 +212,7 @@ static json_t *report_object(const struct nsr_rewrite_report *r,
   struct object o = {json_object(), false};
   struct nsr_engine_report sum = totals(r);
   set(&o, "input", json_string(input));
-  set(&o, "output", json_string(output));
+  set(&o, "output", text_or_null(output));
   set(&o, "changed", json_boolean(r->changed));
   counts(&o, &sum);
   set(&o, "semaphores", json_integer(r->semaphores));
