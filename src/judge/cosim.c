@@ -203,16 +203,13 @@ static enum nsr_status compare(struct nsr_judge *j, struct nsr_watch *reference,
                                bool *good, struct nsr_watch **watch) {
   struct nsr_watch *w;
   NSR_TRY(run(j, o, &w));
-  enum nsr_verdict fault =
-      o->image == j->a && j->a != j->b ? NSR_INPUT_BROKEN : NSR_REFUTED;
+  enum nsr_verdict fault = o->image == j->a ? NSR_INPUT_BROKEN : NSR_REFUTED;
   *good = passed(j, w, fault, out);
   *watch = w;
   if (*good)
     return NSR_OK;
-  if (w->finding.kind == NSR_FAULT_READS) {
-    NSR_TRY(nsr_judge_writers(j, reference, w));
-    out->finding = w->finding;
-  }
+  NSR_TRY(nsr_judge_details(j, reference, w));
+  out->finding = w->finding;
   return describe(j, w, what, out);
 }
 

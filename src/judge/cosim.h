@@ -50,8 +50,8 @@ NSR_MUST_USE enum nsr_status nsr_judge_record(struct nsr_judge *j,
 NSR_MUST_USE enum nsr_status nsr_judge_all(struct nsr_judge *j,
                                            struct nsr_judgement *out);
 
-/* Adds to a finding of kind NSR_FAULT_READS who wrote what was read. */
-NSR_MUST_USE enum nsr_status nsr_judge_writers(struct nsr_judge *j,
+/* Adds to a finding who wrote what was read, or other addresses. */
+NSR_MUST_USE enum nsr_status nsr_judge_details(struct nsr_judge *j,
                                                struct nsr_watch *reference,
                                                struct nsr_watch *failed);
 

@@ -62,7 +62,7 @@ struct nsr_watch {
   /* Other values read: the run goes on, for the race behind it if there is
    * one. */
   struct nsr_finding other_reads;
-  uint32_t read_channel, read_number; /* the instance of other reads */
+  uint32_t at_channel, at_number; /* the instance that differs, 0: none */
   enum nsr_status status;
   uint64_t unordered_may;
 };

@@ -88,6 +88,17 @@ void nsr_say_clock(struct nsr_strbuf *b, const struct nsr_watch *w,
     nsr_strbuf_puts(b, "nothing");
 }
 
+void nsr_say_addresses(struct nsr_strbuf *b, const struct nsr_flight *f) {
+  for (int i = 0; i < f->step->naccess; i++)
+    nsr_strbuf_printf(b, "%s%s byte %lld", i ? ", " : " at ",
+                      f->step->desc->operands[i].name
+                          ? f->step->desc->operands[i].name
+                          : "operand",
+                      (long long)f->offset[i]);
+  if (f->step->desc->sem == NSR_SEM_STORE)
+    nsr_strbuf_printf(b, ", value %d", (int)f->value);
+}
+
 static struct nsr_strbuf begin(struct nsr_watch *w) {
   struct nsr_strbuf b;
   nsr_strbuf_init(&b, w->out, NSR_KEEP);
@@ -149,17 +160,6 @@ void nsr_witness_race(struct nsr_watch *w, int engine, uint32_t insn,
 
 /* ---- differences */
 
-static void say_operands(struct nsr_strbuf *b, const struct nsr_flight *f) {
-  for (int i = 0; i < f->step->naccess; i++)
-    nsr_strbuf_printf(b, "%s%s byte %lld", i ? ", " : " at ",
-                      f->step->desc->operands[i].name
-                          ? f->step->desc->operands[i].name
-                          : "operand",
-                      (long long)f->offset[i]);
-  if (f->step->desc->sem == NSR_SEM_STORE)
-    nsr_strbuf_printf(b, ", value %d", (int)f->value);
-}
-
 static void say_reference(struct nsr_strbuf *b, const struct nsr_watch *w,
                           uint32_t component, uint32_t number) {
   const struct nsr_watch *ref = w->o.reference;
@@ -173,6 +173,8 @@ static void say_reference(struct nsr_strbuf *b, const struct nsr_watch *w,
 
 void nsr_witness_identity(struct nsr_watch *w, const struct nsr_flight *f) {
   struct nsr_strbuf b = begin(w);
+  w->at_channel = f->channel;
+  w->at_number = f->number;
   nsr_strbuf_printf(&b, "no. %u of %s (no-ops not counted) is another:\n  ",
                     (unsigned)f->number,
                     component_name(w->o.image, f->channel));
@@ -180,7 +182,7 @@ void nsr_witness_identity(struct nsr_watch *w, const struct nsr_flight *f) {
   say_reference(&b, w, f->channel, f->number);
   nsr_strbuf_puts(&b, "\n  second: ");
   nsr_say_insn(&b, w->o.image, f->engine, f->insn);
-  say_operands(&b, f);
+  nsr_say_addresses(&b, f);
   found(w, &b, NSR_FAULT_TRACE);
 }
 
@@ -199,8 +201,8 @@ void nsr_witness_event(struct nsr_watch *w, int engine, uint32_t insn) {
 
 void nsr_witness_reads(struct nsr_watch *w, const struct nsr_flight *f) {
   struct nsr_strbuf b = begin(w);
-  w->read_channel = f->channel;
-  w->read_number = f->number;
+  w->at_channel = f->channel;
+  w->at_number = f->number;
   nsr_say_insn(&b, w->o.image, f->engine, f->insn);
   nsr_strbuf_printf(&b,
                     ", no. %u of %s (no-ops not counted), reads what "

@@ -18,6 +18,9 @@ void nsr_say_place(struct nsr_strbuf *b, const struct nsr_watch *w,
 void nsr_say_clock(struct nsr_strbuf *b, const struct nsr_watch *w,
                    const uint32_t *clock);
 
+/* " at dst byte 64, src byte 0": the addresses and value of an instance */
+void nsr_say_addresses(struct nsr_strbuf *b, const struct nsr_flight *f);
+
 /* Each sets w->finding (or w->status where memory is short). */
 void nsr_witness_race(struct nsr_watch *w, int engine, uint32_t insn,
                       uint32_t component, uint32_t ordinal,

@@ -1,8 +1,8 @@
-/* writers.c - who wrote what a read saw.
+/* details.c - a difference at one instance, seen from closer by.
  *
- * Needs two runs that differ in what one instance read; runs both again up to
- * that instance (runs repeat exactly) and names the first bytes that differ
- * and their last writers.
+ * Needs two runs that differ in what one instance read, or in the instance
+ * itself; runs again up to there (runs repeat exactly) and names the first
+ * bytes that differ and their last writers, or the addresses.
  */
 #include "judge/cosim.h"
 #include "judge/witness.h"
@@ -78,15 +78,15 @@ static void say_writer(struct nsr_strbuf *b, const char *which,
     nsr_strbuf_puts(b, "nobody");
 }
 
-enum nsr_status nsr_judge_writers(struct nsr_judge *j,
-                                  struct nsr_watch *reference,
-                                  struct nsr_watch *failed) {
+static enum nsr_status add_writers(struct nsr_judge *j,
+                                   struct nsr_watch *reference,
+                                   struct nsr_watch *failed) {
   struct glimpse a = {0}, b = {0};
   struct nsr_watch *wa, *wb;
   if (failed->o.may) /* no shadow of single writers */
     return NSR_OK;
-  a.channel = b.channel = failed->read_channel;
-  a.number = b.number = failed->read_number;
+  a.channel = b.channel = failed->at_channel;
+  a.number = b.number = failed->at_number;
   NSR_TRY(look(j, reference, &a, &wa));
   NSR_TRY(look(j, failed, &b, &wb));
   for (size_t i = 0; i < a.seen.n && i < b.seen.n; i++) {
@@ -100,5 +100,54 @@ enum nsr_status nsr_judge_writers(struct nsr_judge *j,
     say_writer(&text, "second", wb, &b.seen.v[i]);
     return nsr_strbuf_done(&text, &failed->finding.text, NULL);
   }
+  return NSR_OK;
+}
+
+/* ---- addresses */
+
+struct address {
+  uint32_t channel, number;
+  struct nsr_strbuf text;
+  bool seen;
+};
+
+static bool on_address(void *self, struct nsr_watch *w,
+                       const struct nsr_flight *f) {
+  struct address *a = self;
+  (void)w;
+  if (f->channel != a->channel || f->number != a->number)
+    return true;
+  nsr_say_addresses(&a->text, f);
+  a->seen = true;
+  return false;
+}
+
+static enum nsr_status add_addresses(struct nsr_judge *j,
+                                     struct nsr_watch *reference,
+                                     struct nsr_watch *failed) {
+  struct address a = {.channel = failed->at_channel,
+                      .number = failed->at_number};
+  struct nsr_watch_options o = reference->o;
+  struct nsr_watch *again;
+  nsr_strbuf_init(&a.text, j->ctx, NSR_KEEP);
+  nsr_strbuf_printf(&a.text, "%s\n  it is", failed->finding.text);
+  o.probe_self = &a;
+  o.on_issue = on_address;
+  o.policy.state = o.policy.seed;
+  o.policy.last = 0;
+  NSR_TRY(nsr_watch_run(j->ctx, j->pool, &o, &again));
+  if (!a.seen)
+    return NSR_OK;
+  nsr_strbuf_puts(&a.text, " in the first kernel");
+  return nsr_strbuf_done(&a.text, &failed->finding.text, NULL);
+}
+
+enum nsr_status nsr_judge_details(struct nsr_judge *j,
+                                  struct nsr_watch *reference,
+                                  struct nsr_watch *failed) {
+  if (failed->finding.kind == NSR_FAULT_READS)
+    return add_writers(j, reference, failed);
+  if (failed->finding.kind == NSR_FAULT_TRACE && failed->at_number)
+    return add_addresses(j, reference, failed);
   return NSR_OK;
 }
