@@ -226,6 +226,17 @@ static json_t *report_object(const struct nsr_rewrite_report *r,
   return done(&o);
 }
 
+/* A path, with ? for all that could keep it from being UTF-8. */
+static const char *printable(struct nsr_ctx *ctx, const char *path) {
+  json_t *good = path ? json_string(path) : NULL;
+  char *s =
+      good || !path ? NULL : nsr_strndup(ctx, NSR_SCRATCH, path, strlen(path));
+  json_decref(good);
+  for (char *p = s; p && *p; p++)
+    *p = *p & 0x80 ? '?' : *p;
+  return s ? s : path;
+}
+
 static int append(const char *s, size_t n, void *user) {
   struct nsr_strbuf *b = user;
   nsr_strbuf_add(b, s, n);
@@ -237,7 +248,10 @@ enum nsr_status nsr_report_json(struct nsr_ctx *ctx,
                                 const char *input, const char *output,
                                 const char **text) {
   struct nsr_strbuf b;
-  json_t *j = report_object(report, input, output);
+  struct nsr_mark mark = nsr_scratch_mark(ctx);
+  json_t *j =
+      report_object(report, printable(ctx, input), printable(ctx, output));
+  nsr_scratch_release(ctx, mark);
   nsr_strbuf_init(&b, ctx, NSR_KEEP);
   bool good = j && json_dump_callback(j, append, &b, JSON_COMPACT) == 0;
   json_decref(j);

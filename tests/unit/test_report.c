@@ -1,0 +1,156 @@
+/* test_report.c - reports of rewrites, to the letter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <nsr/rewrite.h>
+
+static const struct nsr_kept_barrier kept[] = {
+    {{.file = "k.o",
+      .engine = "sp",
+      .insn = 12,
+      .label = "done",
+      .source_file = "k.s",
+      .source_line = 40},
+     "exit barrier"},
+    {{.engine = "act", .insn = 3}, "a computed jump"}};
+
+static struct nsr_rewrite_report report(void) {
+  struct nsr_rewrite_report r = {.semaphores = 3,
+                                 .scopes = 2,
+                                 .dependences = 7,
+                                 .may_pairs = 4,
+                                 .nkept = 2,
+                                 .kept = kept,
+                                 .changed = true,
+                                 .judged = true};
+  r.engines[1] = (struct nsr_engine_report){"act", 10, 12, 3, 1, 1, 2, 1};
+  r.engines[4] = (struct nsr_engine_report){"sp", 20, 25, 3, 1, 0, 4, 2};
+  r.judgement = (struct nsr_judgement){.verdict = NSR_EQUAL,
+                                       .text = "",
+                                       .input = "",
+                                       .inputs = 60,
+                                       .instances = 12345,
+                                       .notes = ""};
+  return r;
+}
+
+static void same_text(const struct nsr_rewrite_report *r, const char *output,
+                      const char *expect) {
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  const char *text;
+  assert_int_equal(nsr_report_text(ctx, r, "a.o", output, &text), NSR_OK);
+  assert_string_equal(text, expect);
+  nsr_ctx_free(ctx);
+}
+
+static void same_json(const struct nsr_rewrite_report *r, const char *input,
+                      const char *output, const char *expect) {
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  const char *text;
+  assert_int_equal(nsr_report_json(ctx, r, input, output, &text), NSR_OK);
+  assert_string_equal(text, expect);
+  nsr_ctx_free(ctx);
+}
+
+#define TABLE                                                                  \
+  "engine      instructions        barriers          waits       registers\n"  \
+  "act           10 -> 12           3 -> 1           1 -> 2           1\n"     \
+  "sp            20 -> 25           3 -> 1           0 -> 4           2\n"     \
+  "total         30 -> 37           6 -> 2           1 -> 6           3\n"     \
+  "semaphores 3, scopes 2, dependences 7\n"
+#define KEPT                                                                   \
+  "kept sp[12] <done> (k.s:40): exit barrier\n"                                \
+  "kept act[3]: a computed jump\n"
+
+static void test_text(void **state) {
+  struct nsr_rewrite_report r = report();
+  (void)state;
+  same_text(
+      &r, "b.o",
+      "a.o -> b.o\n" TABLE
+      "4 pairs that the input leaves unordered were taken as disjoint\n" KEPT
+      "verdict: equal, 60 equal inputs, 12345 instructions simulated\n");
+  r.may_pairs = 0;
+  r.nkept = 0;
+  r.judgement.verdict = NSR_REFUTED;
+  r.judgement.text = "sp[3] read too early\nact[7] wrote late";
+  r.judgement.input = "n=[3]";
+  r.judgement.undecided = 2;
+  r.judgement.notes = "loop at sp[4] never entered\n";
+  same_text(&r, NULL,
+            "a.o -> not written\n" TABLE
+            "verdict: refuted, 60 equal inputs, 2 undecided, 12345 "
+            "instructions simulated\n"
+            "  input: n=[3]\n  sp[3] read too early\n  act[7] wrote late\n"
+            "  loop at sp[4] never entered\n");
+  r.judged = false;
+  same_text(&r, "b.o", "a.o -> b.o\n" TABLE "verdict: not judged\n");
+  r.changed = false;
+  same_text(&r, "b.o",
+            "a.o -> b.o\n" TABLE "verdict: unchanged, nothing to rewrite\n");
+}
+
+#define COUNTS(i, j, b, c, w, x, r)                                            \
+  "\"instructions_before\":" #i ",\"instructions_after\":" #j                  \
+  ",\"barriers_before\":" #b ",\"barriers_after\":" #c ",\"waits_before\":" #w \
+  ",\"waits\":" #x ",\"registers\":" #r
+#define ENGINES                                                                \
+  "\"engines\":[{\"engine\":\"act\"," COUNTS(                                  \
+      10, 12, 3, 1, 1, 2, 1) "},{\"engine\":\"sp\"," COUNTS(20, 25, 3, 1, 0,   \
+                                                            4, 2) "}]}\n"
+
+static void test_json(void **state) {
+  struct nsr_rewrite_report r = report();
+  (void)state;
+  same_json(
+      &r, "a.o", "b.o",
+      "{\"input\":\"a.o\",\"output\":\"b.o\",\"changed\":true," COUNTS(
+          30, 37, 6, 2, 1, 6,
+          3) ",\"semaphores\":3,\"scopes\":2,\"dependences\":7,\"may_pairs\":4,"
+             "\"verdict\":\"equal\",\"judgement\":{\"verdict\":\"equal\","
+             "\"fault\":null,\"text\":null,\"input\":null,\"equal_inputs\":60,"
+             "\"undecided_inputs\":0,\"instances\":12345,\"may_pairs\":0,"
+             "\"notes\":null},\"kept_barriers\":[{\"engine\":\"sp\",\"index\":"
+             "12,"
+             "\"label\":\"done\",\"source\":{\"file\":\"k.s\",\"line\":40},"
+             "\"reason\":\"exit barrier\"},{\"engine\":\"act\",\"index\":3,"
+             "\"label\":null,\"source\":null,\"reason\":\"a computed "
+             "jump\"}]," ENGINES);
+  r.judged = false;
+  r.nkept = 0;
+  same_json(
+      &r, "a\xff\xc3\xa4.o", NULL,
+      "{\"input\":\"a???.o\",\"output\":null,\"changed\":true," COUNTS(
+          30, 37, 6, 2, 1, 6,
+          3) ",\"semaphores\":3,\"scopes\":2,\"dependences\":7,\"may_pairs\":4,"
+             "\"verdict\":\"not "
+             "judged\",\"judgement\":null,\"kept_barriers\":[]," ENGINES);
+}
+
+static void test_no_memory(void **state) {
+  struct nsr_rewrite_report r = report();
+  (void)state;
+  for (uint64_t nth = 1;; nth++) {
+    struct nsr_ctx *ctx = nsr_ctx_new();
+    const char *text;
+    nsr_ctx_fail_alloc(ctx, nth);
+    enum nsr_status status = nsr_report_text(ctx, &r, "a", "b", &text);
+    if (status == NSR_OK)
+      status = nsr_report_json(ctx, &r, "a", "b", &text);
+    nsr_ctx_free(ctx);
+    if (status == NSR_OK)
+      break;
+    assert_int_equal(status, NSR_E_NOMEM);
+    assert_true(nth < 1000);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_text),
+                                     cmocka_unit_test(test_json),
+                                     cmocka_unit_test(test_no_memory)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
