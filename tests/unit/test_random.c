@@ -1,0 +1,77 @@
+/* test_random.c - random kernels, rewritten and judged.
+ *
+ * NSR_SEED sets the first seed, NSR_KERNELS how many (tools/campaign.sh runs
+ * many of them). A kernel that fails is named by its seed:
+ * nsync-gen random --set seed=N --set instructions=M.
+ */
+#include "passes.h"
+#include "prng.h"
+
+#include <nsr/gen.h>
+
+struct tally {
+  unsigned rewritten, refused, instances;
+};
+
+static void say_first(struct nsr_ctx *ctx, uint64_t seed, int64_t size) {
+  char line[2000] = "";
+  const struct nsr_diag *d = nsr_ctx_first_error(ctx);
+  if (d)
+    nsr_diag_format(d, line, sizeof line);
+  fprintf(stderr, "random seed=%" PRIu64 " instructions=%d: %s\n", seed,
+          (int)size, line);
+}
+
+/* Rewrites one kernel under its judge; refusals for lack of registers or
+ * semaphores are counted. */
+static bool try_kernel(uint64_t seed, int64_t size, struct tally *tally) {
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_setting settings[] = {{"seed", (int64_t)seed},
+                                   {"instructions", size}};
+  struct nsr_gen_options gen = {.nsettings = 2, .settings = settings};
+  struct nsr_rewrite_options options = {.judge = {.inputs = 12}};
+  struct nsr_rewrite_report report;
+  struct nsr_kernel *k, *out;
+  enum nsr_status status = nsr_gen(ctx, "random", &gen, &k);
+  if (status == NSR_OK)
+    status = nsr_kernel_check(ctx, k);
+  if (status == NSR_OK)
+    status = nsr_rewrite(ctx, k, NULL, 0, &options, &out, &report);
+  bool good = status == NSR_OK && report.judgement.verdict == NSR_EQUAL;
+  bool budget = status == NSR_E_REFUSED &&
+                strstr(nsr_ctx_first_error(ctx)->text, "are needed");
+  if (good) {
+    tally->rewritten++;
+    tally->instances += (unsigned)report.judgement.instances;
+  } else if (budget) {
+    tally->refused++;
+  } else {
+    say_first(ctx, seed, size);
+  }
+  nsr_ctx_free(ctx);
+  return good || budget;
+}
+
+static void test_random_kernels(void **state) {
+  (void)state;
+  struct prng r = prng_seed("random kernels", 1);
+  const char *n = getenv("NSR_KERNELS");
+  unsigned kernels = n ? (unsigned)strtoul(n, NULL, 0) : 40, bad = 0;
+  struct tally tally = {0};
+  uint64_t first = r.state;
+  for (uint64_t seed = first; seed < first + kernels; seed++) {
+    bad += !try_kernel(seed, 4 + (int64_t)(seed * 7 % 40), &tally);
+    if (n && (seed - first) % 1000 == 999)
+      fprintf(stderr, "%" PRIu64 " of %u, %u bad\n", seed - first + 1, kernels,
+              bad);
+  }
+  printf("%u rewritten, %u refused, %u instances\n", tally.rewritten,
+         tally.refused, tally.instances);
+  assert_int_equal(bad, 0);
+  assert_true(tally.rewritten > kernels / 2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_kernels)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
