@@ -1,30 +1,45 @@
-/* nsync-objdump - what a kernel file holds: a summary, assembly, JSON. */
+/* nsync-objdump - what a kernel file holds: a summary, assembly, JSON, and
+ * what the passes make of it. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <nsr/dump.h>
 #include <nsr/text.h>
 
 #include "common.h"
 
 static const char usage[] =
-    "usage: nsync-objdump [-d | --json] [--member=NAME] [-o OUT] FILE\n"
+    "usage: nsync-objdump [-d | --json | --dump=STAGES] [--member=NAME]\n"
+    "                     [-o OUT] FILE\n"
     "\n"
     "Prints what the kernels of FILE (an object or a .neff archive; \"-\" is\n"
     "standard input) hold: a summary unless one of these is given.\n"
     "\n"
     "  -d, --disassemble  assembly text, which nsync-as assembles to FILE\n"
     "      --json         JSON lines, which nsync-as --json assembles to FILE\n"
+    "      --dump=STAGES  what the passes of nsync-rewrite make: any of cfg,\n"
+    "                     scopes, deps, plan, separated by commas\n"
+    "      --scopes       the same as --dump=scopes\n"
+    "      --deps         the same as --dump=deps\n"
     "      --member=NAME  this member of an archive only\n"
     "  -o, --output=OUT   write there instead of standard output\n"
     "      --help         print this\n"
     "      --version      print the version\n"
     "\n"
-    "Exit: 0 done, 2 usage, 3 unreadable or malformed input or I/O.\n";
+    "Exit: 0 done, 1 refused (--dump), 2 usage, 3 unreadable or malformed "
+    "input or I/O.\n";
 
-enum form { SUMMARY, ASSEMBLY, JSON };
+enum form { SUMMARY, ASSEMBLY, JSON, STAGES };
+
+/* What to print, of what, to where. */
+struct request {
+  const char *in, *out, *member;
+  enum form form;
+  const char *stages; /* "cfg,plan" */
+};
 
 /* ---- output: pieces, written at the end as one */
 
@@ -155,25 +170,49 @@ static enum nsr_status summary(struct tool *t, const struct nsr_kernel *k,
 
 /* ---- members */
 
-static enum nsr_status dump(struct tool *t, const struct nsr_container *c,
-                            uint32_t i, enum form form, bool head,
-                            struct output *o) {
+/* The next stage of a list, -1: it is unknown. */
+static int next_stage(const char **list) {
+  char name[16] = "";
+  size_t n = strcspn(*list, ",");
+  memcpy(name, *list, n < sizeof name ? n : 0);
+  *list += n + ((*list)[n] == ',');
+  return nsr_stage_parse(name);
+}
+
+static enum nsr_status stages(struct tool *t, const struct nsr_kernel *k,
+                              const char *list, struct output *o) {
+  const struct nsr_rewrite_options options = {0};
+  const char *text;
+  while (*list) {
+    NSR_TRY(nsr_dump(t->ctx, k, (enum nsr_stage)next_stage(&list), &options,
+                     &text));
+    NSR_TRY(put(o, text, strlen(text)));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status dump(struct tool *t, const struct request *r,
+                            const struct nsr_container *c, uint32_t i,
+                            bool head, struct output *o) {
   struct nsr_kernel *k;
   const char *text, *path = c->members[i].path;
   size_t n;
   NSR_TRY(nsr_container_kernel(t->ctx, c, i, &k));
-  if (form == SUMMARY)
+  if (r->form == SUMMARY)
     return summary(t, k, path, o);
-  if (form == ASSEMBLY && head)
+  if (r->form != JSON && head)
     NSR_TRY(print(o, "; %s\n", path));
-  NSR_TRY(form == JSON ? nsr_to_json(t->ctx, k, &text, &n)
-                       : nsr_disassemble(t->ctx, k, &text, &n));
+  if (r->form == STAGES)
+    return stages(t, k, r->stages, o);
+  NSR_TRY(r->form == JSON ? nsr_to_json(t->ctx, k, &text, &n)
+                          : nsr_disassemble(t->ctx, k, &text, &n));
   return put(o, text, n);
 }
 
-static enum nsr_status dump_all(struct tool *t, const struct nsr_container *c,
-                                enum form form, const char *member,
+static enum nsr_status dump_all(struct tool *t, const struct request *r,
+                                const struct nsr_container *c,
                                 struct output *o) {
+  const char *member = r->member;
   struct nsr_place here = {.file = c->path, .insn = -1};
   bool any = false;
   for (uint32_t i = 0; i < c->nmembers; i++) {
@@ -181,10 +220,10 @@ static enum nsr_status dump_all(struct tool *t, const struct nsr_container *c,
     bool named = member && m->name && strcmp(m->name, member) == 0;
     if (member ? !named : !m->is_kernel)
       continue;
-    if (any && form == SUMMARY)
+    if (any && r->form == SUMMARY)
       NSR_TRY(print(o, "\n"));
     any = true;
-    NSR_TRY(dump(t, c, i, form, c->nkernels > 1 && !member, o));
+    NSR_TRY(dump(t, r, c, i, c->nkernels > 1 && !member, o));
   }
   if (!any && member)
     return nsr_fail(t->ctx, NSR_E_USAGE, here, "no member '%s'", member);
@@ -193,53 +232,87 @@ static enum nsr_status dump_all(struct tool *t, const struct nsr_container *c,
   return NSR_OK;
 }
 
-static enum nsr_status run(struct tool *t, const char *in, enum form form,
-                           const char *member, const char *out) {
+static enum nsr_status run(struct tool *t, const struct request *r) {
   const uint8_t *data;
   size_t size;
   struct nsr_container *c;
   struct output o = {0};
-  const char *path = strcmp(in, "-") == 0 ? "<stdin>" : in;
-  NSR_TRY(nsr_file_read(t->ctx, in, &data, &size));
+  const char *path = strcmp(r->in, "-") == 0 ? "<stdin>" : r->in;
+  NSR_TRY(nsr_file_read(t->ctx, r->in, &data, &size));
   NSR_TRY(nsr_container_read(t->ctx, path, data, size, &c));
-  enum nsr_status status = dump_all(t, c, form, member, &o);
+  enum nsr_status status = dump_all(t, r, c, &o);
   if (status == NSR_OK)
-    status = tool_write(t, out, o.s ? o.s : "", o.n);
+    status = tool_write(t, r->out, o.s ? o.s : "", o.n);
   free(o.s);
   return status;
+}
+
+/* ---- the command line */
+
+static bool set_form(struct tool *t, struct request *r, enum form form,
+                     const char *list) {
+  if (r->form != SUMMARY)
+    return tool_refuse(t, "expected one of -d, --json, --dump, --scopes and "
+                          "--deps");
+  r->form = form;
+  r->stages = list;
+  if (list && !*list)
+    return tool_refuse(t, "--dump: expected cfg, scopes, deps or plan");
+  while (list && *list) {
+    const char *at = list;
+    if (next_stage(&list) < 0)
+      return tool_refuse(t, "--dump=%s: expected cfg, scopes, deps or plan",
+                         at);
+  }
+  return true;
+}
+
+enum { OPTION_SCOPES = 'S', OPTION_DEPS = 'D', OPTION_DUMP = 'P' };
+
+/* false: said what is wrong with the option. */
+static bool option(struct tool *t, struct request *r, int c) {
+  switch (c) {
+  case 'd':
+    return set_form(t, r, ASSEMBLY, NULL);
+  case 'j':
+    return set_form(t, r, JSON, NULL);
+  case OPTION_DUMP:
+    return set_form(t, r, STAGES, optarg);
+  case OPTION_SCOPES:
+    return set_form(t, r, STAGES, "scopes");
+  case OPTION_DEPS:
+    return set_form(t, r, STAGES, "deps");
+  case 'm':
+    r->member = optarg;
+    return true;
+  case 'o':
+    r->out = optarg;
+    return true;
+  default:
+    return false;
+  }
 }
 
 int main(int argc, char **argv) {
   static const struct option options[] = {
       {"disassemble", no_argument, NULL, 'd'},
       {"json", no_argument, NULL, 'j'},
+      {"dump", required_argument, NULL, OPTION_DUMP},
+      {"scopes", no_argument, NULL, OPTION_SCOPES},
+      {"deps", no_argument, NULL, OPTION_DEPS},
       {"member", required_argument, NULL, 'm'},
       {"output", required_argument, NULL, 'o'},
       TOOL_OPTIONS};
   struct tool t;
-  const char *out = NULL, *member = NULL;
-  enum form form = SUMMARY;
+  struct request r = {0};
   int c;
   if (!tool_start(&t, "nsync-objdump", usage, argc, argv))
     return tool_exit(&t, NSR_E_NOMEM);
   while ((c = tool_option(&t, "do:", options)) != TOOL_DONE)
-    switch (c) {
-    case 'd':
-    case 'j':
-      if (form != SUMMARY)
-        return tool_usage(&t, "expected one of -d and --json");
-      form = c == 'd' ? ASSEMBLY : JSON;
-      break;
-    case 'm':
-      member = optarg;
-      break;
-    case 'o':
-      out = optarg;
-      break;
-    default:
+    if (!option(&t, &r, c))
       return tool_stop(&t);
-    }
   if (!tool_operands(&t, 1, "one FILE"))
     return tool_stop(&t);
-  return tool_exit(&t, run(&t, argv[optind], form, member, out));
+  r.in = argv[optind];
+  return tool_exit(&t, run(&t, &r));
 }

@@ -8,13 +8,15 @@
 #include "asm/asm_quote.h"
 #include "asm/asm_shape.h"
 #include "asm/insn_format.h"
+#include "asm/remarks.h"
 #include "base/strbuf.h"
 
 struct dis {
   struct nsr_ctx *ctx;
   const struct nsr_kernel *k;
   struct nsr_strbuf b;
-  struct nsr_map files; /* first entry of each name */
+  struct nsr_map files;                  /* first entry of each name */
+  const struct nsr_remark *remark, *end; /* those not yet printed */
 };
 
 /* ---- names and the head */
@@ -107,6 +109,18 @@ static enum nsr_status files(struct dis *d) {
 
 /* ---- streams */
 
+/* What notes say about an instruction, behind it; about the kernel (engine
+ * -1), as lines of their own. */
+static void remarks(struct dis *d, int engine, uint32_t insn) {
+  const struct nsr_remark *r = d->remark;
+  while (r < d->end &&
+         (r->engine < engine || (r->engine == engine && r->insn < insn)))
+    r++; /* about what is not there */
+  for (; r < d->end && r->engine == engine && r->insn == insn; r++)
+    nsr_strbuf_printf(&d->b, engine < 0 ? "; %s\n" : " ; %s", r->text);
+  d->remark = r;
+}
+
 /* Switches the current source file; by number where its name is not enough. */
 static enum nsr_status file(struct dis *d, uint32_t file) {
   const char *name = d->k->files[file];
@@ -162,6 +176,7 @@ static enum nsr_status stream(struct dis *d, const struct nsr_stream *s,
     NSR_TRY(insn(d, s, i));
     if (line.line)
       nsr_strbuf_printf(&d->b, " @%" PRIu32, line.line);
+    remarks(d, s->engine, i);
     nsr_strbuf_puts(&d->b, "\n");
   }
   NSR_TRY(labels(d, s, s->n, &l));
@@ -201,6 +216,12 @@ static enum nsr_status section(struct dis *d, const struct nsr_section *s) {
 static enum nsr_status all(struct dis *d) {
   const struct nsr_kernel *k = d->k;
   uint32_t current = NSR_NONE;
+  struct nsr_remark *list;
+  size_t n;
+  NSR_TRY(nsr_remarks_read(d->ctx, k, &list, &n));
+  d->remark = list;
+  d->end = n ? list + n : list;
+  remarks(d, -1, 0);
   NSR_TRY(head(d));
   for (uint32_t i = 0; i < k->ntensors; i++)
     NSR_TRY(tensor(d, &k->tensors[i]));
