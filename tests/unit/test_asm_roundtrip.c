@@ -9,6 +9,7 @@
 
 #include <nsr/text.h>
 
+#include "object/note.h"
 #include "random_kernel.h"
 #include "sample_kernel.h"
 
@@ -187,6 +188,48 @@ static void test_raw_words(void **state) {
   nsr_ctx_free(ctx);
 }
 
+/* Notes become comments, whatever is in them, and change nothing. */
+static void test_remarks(void **state) {
+  static const char *const notes[] = {"first line",
+                                      "sp[2] waits for dve[3]",
+                                      "sp[2] and so on",
+                                      "sp[0] early",
+                                      "sp[99999999999] far",
+                                      "sp[7] behind the end",
+                                      "act[x] no",
+                                      "[1] no",
+                                      "sp[1]no",
+                                      "evil\n.frob",
+                                      "sp[1] evil\n.frob",
+                                      "act[1] \"; quoted"};
+  static struct sample s;
+  struct nsr_ctx *ctx = new_ctx();
+  struct nsr_strbuf b;
+  const char *data, *text;
+  size_t n;
+  (void)state;
+  sample_make(&s);
+  nsr_strbuf_init(&b, ctx, NSR_KEEP);
+  for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+    nsr_note_put(&b, notes[i]);
+  nsr_strbuf_add(&b, "\xff\xff\xff\xff garbage", 12);
+  assert_int_equal(nsr_strbuf_done(&b, &data, &n), NSR_OK);
+  s.sections[0] = (struct nsr_section){.name = ".note.nsr.test",
+                                       .type = SHT_NOTE,
+                                       .align = 4,
+                                       .data = (const uint8_t *)data,
+                                       .size = n};
+  check(ctx, &s.k);
+  assert_int_equal(nsr_disassemble(ctx, &s.k, &text, &n), NSR_OK);
+  assert_non_null(strstr(text, "; first line\n"));
+  assert_non_null(strstr(text, " ; waits for dve[3] ; and so on\n"));
+  assert_non_null(strstr(text, " ; early\n"));
+  assert_non_null(strstr(text, " ; \"; quoted\n"));
+  assert_null(strstr(text, "behind the end"));
+  assert_null(strstr(text, "evil"));
+  nsr_ctx_free(ctx);
+}
+
 /* nsr_insn_format counts like snprintf and never passes the end. */
 static void test_format_size(void **state) {
   static struct sample s;
@@ -238,8 +281,9 @@ static void test_no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sample),      cmocka_unit_test(test_random),
-      cmocka_unit_test(test_limits),      cmocka_unit_test(test_raw_words),
-      cmocka_unit_test(test_format_size), cmocka_unit_test(test_no_memory)};
+      cmocka_unit_test(test_sample),   cmocka_unit_test(test_random),
+      cmocka_unit_test(test_limits),   cmocka_unit_test(test_raw_words),
+      cmocka_unit_test(test_remarks),  cmocka_unit_test(test_format_size),
+      cmocka_unit_test(test_no_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
