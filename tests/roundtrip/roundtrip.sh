@@ -31,13 +31,10 @@ there_and_back() {
     "$bin/nsync-as" --json "$tmp/c.json" -o "$tmp/c.o" ||
     fail 'JSON fails' "$1"
   cmp -s "$tmp/a.o" "$tmp/c.o" || fail 'JSON gives other bytes' "$1"
-  "$bin/nsync-objdump" -d "$tmp/c.o" | cmp -s - "$tmp/b.s" ||
-    fail 'the text of what JSON gives differs' "$1"
 }
 
 find "$root/fixtures" -name '*.s' | sort >"$tmp/texts"
 while read -r text; do
-  rm -f "$tmp"/?.o
   name=${text#"$root/"}
   if valid "$text"; then
     count=$((count + 1))
