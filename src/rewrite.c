@@ -40,14 +40,6 @@ static enum nsr_status synthesise(struct nsr_ctx *ctx,
   return nsr_weave(ctx, &b->plan, b->exit, &b->woven);
 }
 
-/* Whether any barrier but the exit barrier stands in the tree. */
-static bool has_work_to_do(const struct work_bench *b) {
-  for (uint32_t p = 0; p < b->tree.nparts; p++)
-    if (b->tree.parts[p].kind == NSR_PART_BARRIER && p != b->exit)
-      return true;
-  return false;
-}
-
 /* ---- the new kernel */
 
 /* "registers=8 semaphores=4", or nothing where all are the default. */
@@ -130,17 +122,18 @@ static enum nsr_status count_kernels(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
+/* exit: the barrier's instruction, by engine. */
 static enum nsr_status kept_barriers(struct nsr_ctx *ctx,
-                                     const struct work_bench *b,
+                                     const struct nsr_program *p,
+                                     const uint32_t exit[NSR_MAX_ENGINES],
                                      struct nsr_rewrite_report *r) {
   struct nsr_kept_barrier *kept;
-  const struct nsr_part *exit = &b->tree.parts[b->exit];
   int e = 0;
-  while (!b->program.stream[e])
+  while (!p->stream[e])
     e++;
   NSR_NEW(ctx, NSR_KEEP, kept, 1);
-  *kept = (struct nsr_kept_barrier){
-      nsr_program_place(&b->program, e, exit->insn[e]), "exit barrier"};
+  *kept = (struct nsr_kept_barrier){nsr_program_place(p, e, exit[e]),
+                                    "exit barrier"};
   r->kept = kept;
   r->nkept = 1;
   return NSR_OK;
@@ -167,16 +160,13 @@ static enum nsr_status fill_report(struct nsr_ctx *ctx,
                                    const struct nsr_kernel *out,
                                    struct nsr_rewrite_report *r) {
   NSR_TRY(count_kernels(ctx, b->program.k, out, r));
-  NSR_TRY(kept_barriers(ctx, b, r));
+  NSR_TRY(kept_barriers(ctx, &b->program, b->tree.parts[b->exit].insn, r));
   r->scopes = b->tree.nscopes;
   r->dependences = b->deps.n;
   r->may_pairs = b->deps.unordered;
+  r->semaphores = b->plan.nsems;
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    r->engines[e].registers = r->changed ? b->plan.registers[e] : 0;
-  if (r->changed)
-    r->semaphores = b->plan.nsems;
-  else
-    NSR_TRY(count_semaphores(ctx, &b->program, &r->semaphores));
+    r->engines[e].registers = b->plan.registers[e];
   return NSR_OK;
 }
 
@@ -214,11 +204,21 @@ static enum nsr_status judge(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   return verdict_status(ctx, k, options->strict, &r->judgement);
 }
 
-static enum nsr_status recover(struct nsr_ctx *ctx, const struct nsr_kernel *k,
-                               struct work_bench *b) {
-  NSR_TRY(nsr_program_build(ctx, k, &b->program));
+static enum nsr_status recover(struct nsr_ctx *ctx, struct work_bench *b) {
   NSR_TRY(nsr_tree_build(ctx, &b->program, &b->tree));
   return nsr_tree_exit(ctx, &b->tree, &b->exit);
+}
+
+/* No barrier to take out: the output is the input. */
+static enum nsr_status leave(struct nsr_ctx *ctx, const struct work_bench *b,
+                             const uint32_t exit[NSR_MAX_ENGINES],
+                             struct nsr_kernel **out,
+                             struct nsr_rewrite_report *report) {
+  NSR_NEW(ctx, NSR_KEEP, *out, 1);
+  **out = *b->program.k;
+  NSR_TRY(count_kernels(ctx, *out, *out, report));
+  NSR_TRY(kept_barriers(ctx, &b->program, exit, report));
+  return count_semaphores(ctx, &b->program, &report->semaphores);
 }
 
 enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
@@ -228,22 +228,20 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                             struct nsr_rewrite_report *report) {
   struct nsr_mark mark = nsr_scratch_mark(ctx);
   struct work_bench b = {0};
+  uint32_t exit[NSR_MAX_ENGINES] = {0};
   *report = (struct nsr_rewrite_report){0};
-  NSR_TRY(recover(ctx, k, &b));
-  report->changed = has_work_to_do(&b);
-  if (report->changed) {
-    NSR_TRY(analyse(ctx, &b));
-    NSR_TRY(synthesise(ctx, options, &b));
-    NSR_TRY(nsr_weave(ctx, &b.plan, b.exit, &b.woven));
-    NSR_TRY(make_kernel(ctx, &b, options, input, size, out));
-    NSR_TRY(nsr_kernel_check(ctx, *out));
-  } else {
-    NSR_NEW(ctx, NSR_KEEP, *out, 1);
-    **out = *k;
-  }
+  NSR_TRY(nsr_program_build(ctx, k, &b.program));
+  report->changed = !nsr_program_only_exits(&b.program, exit);
+  if (!report->changed)
+    return leave(ctx, &b, exit, out, report);
+  NSR_TRY(recover(ctx, &b));
+  NSR_TRY(analyse(ctx, &b));
+  NSR_TRY(synthesise(ctx, options, &b));
+  NSR_TRY(nsr_weave(ctx, &b.plan, b.exit, &b.woven));
+  NSR_TRY(make_kernel(ctx, &b, options, input, size, out));
+  NSR_TRY(nsr_kernel_check(ctx, *out));
   NSR_TRY(fill_report(ctx, &b, *out, report));
-  if (report->changed)
-    NSR_TRY(judge(ctx, k, *out, options, report));
+  NSR_TRY(judge(ctx, k, *out, options, report));
   nsr_scratch_release(ctx, mark);
   return NSR_OK;
 }
@@ -265,7 +263,8 @@ enum nsr_status nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   struct work_bench b = {0};
   struct nsr_strbuf out;
   nsr_strbuf_init(&out, ctx, NSR_KEEP);
-  NSR_TRY(recover(ctx, k, &b));
+  NSR_TRY(nsr_program_build(ctx, k, &b.program));
+  NSR_TRY(recover(ctx, &b));
   if (stage >= NSR_STAGE_DEPS)
     NSR_TRY(analyse(ctx, &b));
   if (stage >= NSR_STAGE_PLAN)

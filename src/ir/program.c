@@ -6,6 +6,34 @@ struct nsr_place nsr_program_place(const struct nsr_program *p, int engine,
   return nsr_insn_place(p->k, p->stream[engine], insn);
 }
 
+/* Whether one stream ends so; *exit is its barrier. */
+static bool only_exit(const struct nsr_node *nodes, uint32_t n,
+                      uint32_t *exit) {
+  uint32_t barriers = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (nodes[i].cls == NSR_BARRIER) {
+      barriers++;
+      *exit = i;
+    }
+  return barriers == 1 && *exit + 1 < n && nodes[*exit + 1].ctl == NSR_CTL_HALT;
+}
+
+bool nsr_program_only_exits(const struct nsr_program *p,
+                            uint32_t exit[NSR_MAX_ENGINES]) {
+  int first = -1;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    if (!p->stream[e])
+      continue;
+    if (!only_exit(p->nodes[e], p->stream[e]->n, &exit[e]))
+      return false;
+    if (first < 0)
+      first = e;
+    if (p->nodes[e][exit[e]].aux != p->nodes[first][exit[first]].aux)
+      return false;
+  }
+  return first >= 0;
+}
+
 static struct nsr_node node_of(const struct nsr_kernel *k, int engine,
                                uint32_t i, const struct nsr_insn *x) {
   const struct nsr_insn_desc *d = x->desc;

@@ -35,6 +35,11 @@ NSR_MUST_USE enum nsr_status nsr_program_build(struct nsr_ctx *ctx,
                                                const struct nsr_kernel *k,
                                                struct nsr_program *out);
 
+/* Whether each engine has exactly one barrier and nothing but halt behind it:
+ * an exit barrier and nothing to take out, whatever the flow looks like. */
+bool nsr_program_only_exits(const struct nsr_program *p,
+                            uint32_t exit[NSR_MAX_ENGINES]);
+
 struct nsr_place nsr_program_place(const struct nsr_program *p, int engine,
                                    uint32_t insn);
 

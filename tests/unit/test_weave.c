@@ -183,9 +183,10 @@ static void test_identity(void **state) {
   struct nsr_kernel *k, *once, *twice, *again;
   const uint8_t *a, *b, *c;
   size_t na, nb, nc;
-  k = assemble(ctx, HEAD ".engine sp\n dma q0, a[4*4], x[4*4]\n sync 1\n"
-                         " dma q0, a[4*4], x[4*4]\n sync 2\n halt\n");
+  k = assemble(ctx, HEAD ".engine sp\nl: dma q0, a[4*4], x[4*4]\n sync 1\n"
+                         " br.lt r1, 2, l\n sync 2\n halt\n");
   assert_int_equal(nsr_rewrite(ctx, k, NULL, 0, &options, &once, &r), NSR_OK);
+  assert_true(r.changed);
   assert_int_equal(nsr_rewrite(ctx, k, NULL, 0, &options, &again, &r), NSR_OK);
   assert_int_equal(nsr_rewrite(ctx, once, NULL, 0, &options, &twice, &r),
                    NSR_OK);
