@@ -19,6 +19,8 @@
 
 #include "mutant.h"
 
+enum { INPUTS = 12, MORE_INPUTS = 300 };
+
 struct tally {
   unsigned refuted, explained, undecided, unexplained, none;
 };
@@ -74,6 +76,18 @@ static enum nsr_status explain(struct run *run, const struct site *site,
   return NSR_OK;
 }
 
+/* Few inputs refute most mutants; only what those accept is worth many. */
+static enum nsr_status cosimulate(struct run *run,
+                                  const struct nsr_kernel *mutant,
+                                  struct nsr_judgement *j) {
+  struct nsr_judge_options more = run->options;
+  more.inputs = MORE_INPUTS;
+  NSR_TRY(nsr_cosimulate(run->ctx, run->before, mutant, &run->options, j));
+  if (j->verdict != NSR_EQUAL)
+    return NSR_OK;
+  return nsr_cosimulate(run->ctx, run->before, mutant, &more, j);
+}
+
 static enum nsr_status judge(struct run *run, const struct site *site,
                              enum mutation mutation) {
   struct nsr_kernel *mutant;
@@ -85,7 +99,7 @@ static enum nsr_status judge(struct run *run, const struct site *site,
     return NSR_OK;
   }
   NSR_TRY(nsr_kernel_check(run->ctx, mutant));
-  NSR_TRY(nsr_cosimulate(run->ctx, run->before, mutant, &run->options, &j));
+  NSR_TRY(cosimulate(run, mutant, &j));
   if (j.verdict == NSR_EQUAL)
     return explain(run, site, mutation, mutant);
   if (j.verdict == NSR_INPUT_BROKEN)
@@ -138,7 +152,7 @@ static enum nsr_status prepare(struct run *run, const char *name, bool file) {
 static bool run_kernel(const char *name, bool file, bool quiet) {
   struct run run = {.ctx = nsr_ctx_new(),
                     .quiet = quiet,
-                    .options = {.inputs = 12, .no_relaunch = true}};
+                    .options = {.inputs = INPUTS, .no_relaunch = true}};
   if (!run.ctx)
     return false;
   nsr_ctx_on_diag(run.ctx, print_diag, NULL);
