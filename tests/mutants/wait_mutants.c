@@ -19,7 +19,7 @@
 
 #include "mutant.h"
 
-enum { INPUTS = 12, MORE_INPUTS = 300 };
+enum { INPUTS = 12, MORE_INPUTS = 200, SEEDS = 3 };
 
 struct tally {
   unsigned refuted, explained, undecided, unexplained, none;
@@ -28,7 +28,7 @@ struct tally {
 struct run {
   struct nsr_ctx *ctx;
   const struct nsr_kernel *before, *after;
-  struct nsr_judge_options options;
+  struct nsr_judge_options options, more;
   bool quiet;
   struct tally tally;
 };
@@ -65,7 +65,7 @@ static enum nsr_status explain(struct run *run, const struct site *site,
   const char *text = NULL;
   int engine = run->after->streams[site->stream].engine;
   NSR_TRY(nsr_explain_wait(run->ctx, run->after, mutant, engine, site->insn,
-                           &run->options, &text));
+                           &run->more, &text));
   bool explained = text && *text;
   print_site(run, site, mutation,
              explained ? "accepted" : "ACCEPTED, NOT EXPLAINED");
@@ -80,12 +80,10 @@ static enum nsr_status explain(struct run *run, const struct site *site,
 static enum nsr_status cosimulate(struct run *run,
                                   const struct nsr_kernel *mutant,
                                   struct nsr_judgement *j) {
-  struct nsr_judge_options more = run->options;
-  more.inputs = MORE_INPUTS;
   NSR_TRY(nsr_cosimulate(run->ctx, run->before, mutant, &run->options, j));
   if (j->verdict != NSR_EQUAL)
     return NSR_OK;
-  return nsr_cosimulate(run->ctx, run->before, mutant, &more, j);
+  return nsr_cosimulate(run->ctx, run->before, mutant, &run->more, j);
 }
 
 static enum nsr_status judge(struct run *run, const struct site *site,
@@ -129,14 +127,23 @@ static enum nsr_status judge_all(struct run *run) {
   return NSR_OK;
 }
 
+/* Where a kernel comes from: a file, or the suite. */
+struct source {
+  const char *name;
+  bool file;
+  uint32_t nsettings;
+  struct nsr_setting setting;
+};
+
 /* Makes, or reads, the kernel and rewrites it. */
-static enum nsr_status prepare(struct run *run, const char *name, bool file) {
+static enum nsr_status prepare(struct run *run, const struct source *source) {
   struct nsr_kernel *before, *after;
-  if (file) {
-    NSR_TRY(nsr_kernel_load(run->ctx, name, &before));
+  if (source->file) {
+    NSR_TRY(nsr_kernel_load(run->ctx, source->name, &before));
   } else {
-    const struct nsr_gen_options gen = {0};
-    NSR_TRY(nsr_gen(run->ctx, name, &gen, &before));
+    const struct nsr_gen_options gen = {.nsettings = source->nsettings,
+                                        .settings = &source->setting};
+    NSR_TRY(nsr_gen(run->ctx, source->name, &gen, &before));
     NSR_TRY(nsr_kernel_check(run->ctx, before));
   }
   struct nsr_rewrite_options options = {.verify = NSR_VERIFY_COSIM,
@@ -148,16 +155,24 @@ static enum nsr_status prepare(struct run *run, const char *name, bool file) {
   return NSR_OK;
 }
 
+static void print_name(const struct source *source) {
+  printf("%s", source->name);
+  if (source->nsettings)
+    printf(" %s=%" PRId64, source->setting.key, source->setting.value);
+  printf("\n");
+}
+
 /* Whether this kernel's mutants are as they should be. */
-static bool run_kernel(const char *name, bool file, bool quiet) {
+static bool run_kernel(const struct source *source, bool quiet) {
   struct run run = {.ctx = nsr_ctx_new(),
                     .quiet = quiet,
-                    .options = {.inputs = INPUTS, .no_relaunch = true}};
+                    .options = {.inputs = INPUTS, .no_relaunch = true},
+                    .more = {.inputs = MORE_INPUTS, .no_relaunch = true}};
   if (!run.ctx)
     return false;
   nsr_ctx_on_diag(run.ctx, print_diag, NULL);
-  printf("%s\n", name);
-  enum nsr_status status = prepare(&run, name, file);
+  print_name(source);
+  enum nsr_status status = prepare(&run, source);
   if (status == NSR_OK)
     status = judge_all(&run);
   const struct tally *t = &run.tally;
@@ -170,12 +185,28 @@ static bool run_kernel(const char *name, bool file, bool quiet) {
          2 * t->refuted >= all;
 }
 
+/* The suite, its random kernel from a few seeds. */
+static bool run_suite(bool quiet) {
+  bool ok = true;
+  for (size_t i = 0; nsr_gen_names[i]; i++) {
+    struct source source = {.name = nsr_gen_names[i]};
+    bool random = !strcmp(source.name, "random");
+    source.nsettings = random;
+    for (int64_t seed = 1; seed <= (random ? SEEDS : 1); seed++) {
+      source.setting = (struct nsr_setting){"seed", seed};
+      ok = run_kernel(&source, quiet) && ok;
+    }
+  }
+  return ok;
+}
+
 int main(int argc, char **argv) {
   bool ok = true, quiet = argc > 1 && !strcmp(argv[1], "-q");
   int first = 1 + quiet;
   for (int i = first; i < argc; i++)
-    ok = run_kernel(argv[i], true, quiet) && ok;
-  for (size_t i = 0; first == argc && nsr_gen_names[i]; i++)
-    ok = run_kernel(nsr_gen_names[i], false, quiet) && ok;
+    ok = run_kernel(&(struct source){.name = argv[i], .file = true}, quiet) &&
+         ok;
+  if (first == argc)
+    ok = run_suite(quiet);
   return !ok;
 }
