@@ -108,6 +108,8 @@ int tool_stop(struct tool *t) {
 }
 
 int tool_exit(struct tool *t, enum nsr_status status) {
+  if (status == NSR_E_NOMEM && t->ctx && !nsr_ctx_first_error(t->ctx))
+    fprintf(stderr, "%s: out of memory\n", t->name);
   t->stop = nsr_status_exit(status);
   return tool_stop(t);
 }
@@ -137,10 +139,8 @@ int tool_usage(struct tool *t, const char *fmt, ...) {
 
 void *tool_alloc(struct tool *t, size_t size) {
   struct tool_block *b = calloc(1, sizeof *b + size);
-  if (!b) {
-    fprintf(stderr, "%s: out of memory\n", t->name);
+  if (!b)
     return NULL;
-  }
   b->next = t->blocks;
   t->blocks = b;
   return b->bytes;

@@ -62,7 +62,7 @@ bool tool_number(struct tool *t, const char *option, const char *text,
 /* Whether n operands are left at optind; false: said, exit with tool_stop. */
 bool tool_operands(struct tool *t, int n, const char *what);
 
-/* size zeroed bytes until the tool ends; NULL: out of memory, said. */
+/* size zeroed bytes until the tool ends; NULL: out of memory. */
 void *tool_alloc(struct tool *t, size_t size);
 
 /* Text for standard output or a file ("-" and NULL: standard output). */
