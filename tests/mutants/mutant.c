@@ -136,11 +136,11 @@ static enum nsr_status fix_tables(struct nsr_ctx *ctx, uint32_t at,
   return NSR_OK;
 }
 
-/* Puts `sub reg, wait's register, 1` in front of the wait, which then reads
- * reg. */
+/* Puts `sub reg, wait's register, less` in front of the wait, which then
+ * reads reg. */
 static enum nsr_status insert_sub(struct nsr_ctx *ctx,
                                   const struct nsr_kernel *k,
-                                  const struct site *site, int reg,
+                                  const struct site *site, int reg, int less,
                                   struct nsr_kernel **out) {
   const struct nsr_stream *old = &k->streams[site->stream];
   size_t word = k->isa->word, at = site->insn;
@@ -157,7 +157,7 @@ static enum nsr_status insert_sub(struct nsr_ctx *ctx,
   nsr_insn_init(nsr_isa_control(k->isa, NSR_CTL_SUB), &sub);
   sub.dst = (int16_t)reg;
   sub.a = site->wait.value;
-  sub.b = (struct nsr_val){false, 1};
+  sub.b = (struct nsr_val){false, less};
   struct nsr_wait wait = site->wait;
   wait.value.v = reg;
   if (!nsr_encode(k->isa, &sub, code + at * word, why, sizeof why) ||
@@ -187,13 +187,14 @@ enum nsr_status mutate(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   if (mutation == DROP)
     return set_wait(ctx, k, site, &wait, out);
   wait = site->wait;
+  int less = mutation == LOWER;
   if (wait.value.is_reg) {
     int reg;
     NSR_TRY(free_register(ctx, k, &k->streams[site->stream], &reg));
-    return reg < 0 ? NSR_OK : insert_sub(ctx, k, site, reg, out);
+    return reg < 0 ? NSR_OK : insert_sub(ctx, k, site, reg, less, out);
   }
   if (wait.value.v == INT32_MIN)
     return NSR_OK;
-  wait.value.v--;
+  wait.value.v -= less;
   return set_wait(ctx, k, site, &wait, out);
 }

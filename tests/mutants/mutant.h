@@ -4,7 +4,8 @@
 
 #include <nsr/kernel.h>
 
-enum mutation { DROP, LOWER, NMUTATIONS };
+/* SAME is made like LOWER, but lowers by nothing: the control. */
+enum mutation { SAME, DROP, LOWER, NMUTATIONS };
 
 /* A wait of a kernel. */
 struct site {
@@ -18,7 +19,7 @@ NSR_MUST_USE enum nsr_status sites_find(struct nsr_ctx *ctx,
                                         const struct nsr_kernel *k,
                                         struct site **sites, size_t *n);
 
-/* A copy of k with the wait dropped, or its threshold lowered by one: in the
+/* A copy of k with the wait dropped, or its threshold lowered: in the
  * instruction for an immediate, by a `sub` into a register the stream never
  * names, inserted in front, for a register. *out is NULL where there is no
  * such register or value. */

@@ -53,9 +53,10 @@ static void print_site(const struct run *run, const struct site *site,
                        enum mutation mutation, const char *verdict) {
   const struct nsr_kernel *k = run->after;
   const struct nsr_stream *s = &k->streams[site->stream];
+  static const char *const names[] = {"same", "drop", "lower"};
   char text[256];
   nsr_insn_format(k, s, site->insn, text, sizeof text);
-  printf("  %-5s %s[%" PRIu32 "] %s: %s\n", mutation == DROP ? "drop" : "lower",
+  printf("  %-5s %s[%" PRIu32 "] %s: %s\n", names[mutation],
          k->isa->engines[s->engine], site->insn, text, verdict);
 }
 
@@ -86,6 +87,19 @@ static enum nsr_status cosimulate(struct run *run,
   return nsr_cosimulate(run->ctx, run->before, mutant, &run->more, j);
 }
 
+/* What changes nothing must be accepted: else mutants would be refuted for
+ * the way they are made. */
+static enum nsr_status control(struct run *run, const struct site *site,
+                               const struct nsr_kernel *mutant) {
+  struct nsr_judgement j;
+  NSR_TRY(nsr_cosimulate(run->ctx, run->before, mutant, &run->options, &j));
+  if (j.verdict == NSR_EQUAL)
+    return NSR_OK;
+  print_site(run, site, SAME, nsr_verdict_name(j.verdict));
+  return nsr_fail(run->ctx, NSR_E_DIFFERENT, NSR_NOWHERE,
+                  "a change of nothing is not accepted: %s", j.text);
+}
+
 static enum nsr_status judge(struct run *run, const struct site *site,
                              enum mutation mutation) {
   struct nsr_kernel *mutant;
@@ -93,10 +107,12 @@ static enum nsr_status judge(struct run *run, const struct site *site,
   NSR_TRY(mutate(run->ctx, run->after, site, mutation, &mutant));
   if (!mutant) {
     print_site(run, site, mutation, "cannot be made");
-    run->tally.none++;
+    run->tally.none += mutation != SAME;
     return NSR_OK;
   }
   NSR_TRY(nsr_kernel_check(run->ctx, mutant));
+  if (mutation == SAME)
+    return control(run, site, mutant);
   NSR_TRY(cosimulate(run, mutant, &j));
   if (j.verdict == NSR_EQUAL)
     return explain(run, site, mutation, mutant);
