@@ -155,6 +155,33 @@ static enum nsr_status count_semaphores(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
+static enum nsr_status may_pairs(struct nsr_ctx *ctx,
+                                 const struct nsr_deps *deps,
+                                 struct nsr_rewrite_report *r) {
+  const struct nsr_work *works = deps->tree->works;
+  struct nsr_may_pair *pairs;
+  NSR_NEW(ctx, NSR_KEEP, pairs, deps->unordered);
+  for (uint32_t i = 0; i < deps->n; i++) {
+    const struct nsr_dep *d = &deps->deps[i];
+    if (!d->unordered)
+      continue;
+    struct nsr_may_pair *pair = &pairs[r->may_pairs++];
+    pair->first = nsr_work_place(deps->tree, &works[d->p]);
+    pair->second = nsr_work_place(deps->tree, &works[d->c]);
+    pair->where = nsr_bytes_text(ctx, &d->where);
+    if (!pair->where)
+      return NSR_E_NOMEM;
+  }
+  r->pairs = pairs;
+  return NSR_OK;
+}
+
+static int64_t entry_bound(const struct work_bench *b) {
+  int bits = b->program.k->isa->semaphore_bits;
+  int64_t most = (INT64_C(1) << ((bits < 32 ? bits : 32) - 1)) - 1;
+  return b->plan.largest ? most / b->plan.largest : 0;
+}
+
 static enum nsr_status fill_report(struct nsr_ctx *ctx,
                                    const struct work_bench *b,
                                    const struct nsr_kernel *out,
@@ -163,7 +190,8 @@ static enum nsr_status fill_report(struct nsr_ctx *ctx,
   NSR_TRY(kept_barriers(ctx, &b->program, b->tree.parts[b->exit].insn, r));
   r->scopes = b->tree.nscopes;
   r->dependences = b->deps.n;
-  r->may_pairs = b->deps.unordered;
+  NSR_TRY(may_pairs(ctx, &b->deps, r));
+  r->max_entries = entry_bound(b);
   r->semaphores = b->plan.nsems;
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     r->engines[e].registers = b->plan.registers[e];

@@ -28,13 +28,22 @@ struct nsr_kept_barrier {
   const char *reason; /* "exit barrier" */
 };
 
+/* Two accesses that may touch common bytes and that the input leaves
+ * unordered within a region: taken as disjoint there (algorithm.md 2.6). */
+struct nsr_may_pair {
+  struct nsr_place first, second; /* as in the reference order */
+  const char *where;              /* the bytes: "sbuf partitions 0..3, .." */
+};
+
 struct nsr_rewrite_report {
   struct nsr_engine_report engines[NSR_MAX_ENGINES];
   uint32_t semaphores;  /* used by the output */
   uint32_t scopes;      /* of the common tree, the program included */
   uint32_t dependences; /* static pairs that owe an order */
-  uint32_t may_pairs;   /* unordered may pairs of the input, taken as
-                           disjoint within their region */
+  uint32_t may_pairs;   /* how many of pairs */
+  const struct nsr_may_pair *pairs;
+  int64_t max_entries; /* thresholds hold while no loop that is counted runs
+                          more iterations; 0: none is counted */
   uint32_t nkept;
   const struct nsr_kept_barrier *kept;
   bool changed; /* false: nothing to do, output is the input byte for byte */

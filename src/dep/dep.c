@@ -145,7 +145,7 @@ struct check {
   struct nsr_deps *deps;
 };
 
-static const char *where_text(struct nsr_ctx *ctx, const struct nsr_bytes *b) {
+const char *nsr_bytes_text(struct nsr_ctx *ctx, const struct nsr_bytes *b) {
   const char *space = nsr_space_name((enum nsr_space)b->space);
   if (b->space == NSR_DRAM)
     return nsr_printf(ctx, NSR_KEEP, "%s bytes %lld..%lld", space,
@@ -159,7 +159,7 @@ static enum nsr_status report_race(const struct check *c,
                                    const struct nsr_dep *d) {
   const struct nsr_tree *t = c->deps->tree;
   struct nsr_place p = nsr_work_place(t, &t->works[d->p]);
-  const char *where = where_text(c->ctx, &d->where);
+  const char *where = nsr_bytes_text(c->ctx, &d->where);
   if (!where)
     return NSR_E_NOMEM;
   return nsr_fail(c->ctx, NSR_E_RACE, nsr_work_place(t, &t->works[d->c]),

@@ -95,6 +95,25 @@ static void verdict_lines(struct nsr_strbuf *b,
   lines(b, j->notes);
 }
 
+/* The first few; the JSON report has them all. */
+static void may_lines(struct nsr_strbuf *b,
+                      const struct nsr_rewrite_report *r) {
+  enum { SHOWN = 8 };
+  if (r->may_pairs)
+    nsr_strbuf_printf(b,
+                      "%u pairs that the input leaves unordered were taken as "
+                      "disjoint\n",
+                      r->may_pairs);
+  for (uint32_t i = 0; i < r->may_pairs && i < SHOWN; i++) {
+    char first[256], second[256];
+    place(&r->pairs[i].first, first, sizeof first);
+    place(&r->pairs[i].second, second, sizeof second);
+    nsr_strbuf_printf(b, "  %s and %s: %s\n", first, second, r->pairs[i].where);
+  }
+  if (r->may_pairs > SHOWN)
+    nsr_strbuf_printf(b, "  and %u more\n", r->may_pairs - SHOWN);
+}
+
 enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
                                 const struct nsr_rewrite_report *report,
                                 const char *input, const char *output,
@@ -105,11 +124,10 @@ enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
   table(&b, report);
   nsr_strbuf_printf(&b, "semaphores %u, scopes %u, dependences %u\n",
                     report->semaphores, report->scopes, report->dependences);
-  if (report->may_pairs)
-    nsr_strbuf_printf(&b,
-                      "%u pairs that the input leaves unordered were taken as "
-                      "disjoint\n",
-                      report->may_pairs);
+  if (report->max_entries)
+    nsr_strbuf_printf(&b, "counts hold up to %lld iterations of a loop\n",
+                      (long long)report->max_entries);
+  may_lines(&b, report);
   for (uint32_t i = 0; i < report->nkept; i++) {
     char at[256];
     place(&report->kept[i].place, at, sizeof at);
@@ -176,15 +194,36 @@ static json_t *source(const struct nsr_place *p) {
   return done(&o);
 }
 
+static void set_place(struct object *o, const struct nsr_place *p) {
+  set(o, "engine", text_or_null(p->engine));
+  set(o, "index", p->insn < 0 ? json_null() : json_integer(p->insn));
+  set(o, "label", text_or_null(p->label));
+  set(o, "source", source(p));
+}
+
+static json_t *place_object(const struct nsr_place *p) {
+  struct object o = {json_object(), false};
+  set_place(&o, p);
+  return done(&o);
+}
+
+static json_t *may_pairs(const struct nsr_rewrite_report *r) {
+  struct object list = {json_array(), false};
+  for (uint32_t i = 0; i < r->may_pairs; i++) {
+    struct object o = {json_object(), false};
+    set(&o, "first", place_object(&r->pairs[i].first));
+    set(&o, "second", place_object(&r->pairs[i].second));
+    set(&o, "where", text_or_null(r->pairs[i].where));
+    list.failed |= json_array_append_new(list.j, done(&o)) != 0;
+  }
+  return done(&list);
+}
+
 static json_t *kept_barriers(const struct nsr_rewrite_report *r) {
   struct object list = {json_array(), false};
   for (uint32_t i = 0; i < r->nkept; i++) {
-    const struct nsr_place *p = &r->kept[i].place;
     struct object o = {json_object(), false};
-    set(&o, "engine", text_or_null(p->engine));
-    set(&o, "index", p->insn < 0 ? json_null() : json_integer(p->insn));
-    set(&o, "label", text_or_null(p->label));
-    set(&o, "source", source(p));
+    set_place(&o, &r->kept[i].place);
     set(&o, "reason", text_or_null(r->kept[i].reason));
     list.failed |= json_array_append_new(list.j, done(&o)) != 0;
   }
@@ -218,7 +257,9 @@ static json_t *report_object(const struct nsr_rewrite_report *r,
   set(&o, "semaphores", json_integer(r->semaphores));
   set(&o, "scopes", json_integer(r->scopes));
   set(&o, "dependences", json_integer(r->dependences));
-  set(&o, "may_pairs", json_integer(r->may_pairs));
+  set(&o, "max_entries",
+      r->max_entries ? json_integer(r->max_entries) : json_null());
+  set(&o, "may_pairs", may_pairs(r));
   set(&o, "verdict", json_string(verdict(r)));
   set(&o, "judgement", r->judged ? judgement(&r->judgement) : json_null());
   set(&o, "kept_barriers", kept_barriers(r));

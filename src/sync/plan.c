@@ -348,5 +348,8 @@ enum nsr_status nsr_plan_make(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   out->mirrors = p.mirrors.v;
   out->nmirrors = (uint32_t)p.mirrors.n;
   out->nsems = (uint32_t)p.groups.n;
+  for (size_t i = 0; i < p.groups.n; i++)
+    if (!is_once(&p, p.groups.v[i].scope) && p.groups.v[i].n > out->largest)
+      out->largest = p.groups.v[i].n;
   return NSR_OK;
 }

@@ -36,6 +36,7 @@ struct nsr_plan {
   const struct nsr_tree *tree;
   const int32_t *update; /* by work: the semaphore it increments, -1: none */
   uint32_t nwaits, nmirrors, nsems;
+  uint32_t largest; /* N of the largest group that is counted per entry */
   const struct nsr_plan_wait *waits;   /* by c */
   const struct nsr_mirror *mirrors;    /* by engine, then scope */
   int16_t temp[NSR_MAX_ENGINES];       /* scratch register, or NSR_NO_REG */
