@@ -170,6 +170,11 @@ static const struct judge_case odd[] = {
      HEAD SP(LOAD " ^s0\n" STORE " ?s1>=1\n")
          DVE(" copy y[4*4], x[4*4] ?s0>=1 ^s1\n") POOL(" nop ^s0\n"),
      NULL},
+    {"and in the first kernel alone", BROKEN(RACE), "first kernel (schedule",
+     HEAD SP(LOAD " ^s0\n" STORE " ?s1>=1\n")
+         DVE(" copy y[4*4], x[4*4] ?s0>=1 ^s1\n") POOL(" nop ^s0\n"),
+     HEAD SP(LOAD " ^s0\n" STORE " ?s1>=1\n")
+         DVE(" copy y[4*4], x[4*4] ?s0>=1 ^s1\n") POOL(" nop\n")},
     {"strictly greater is a count too", EQUAL, NULL,
      HEAD SP(LOAD " ^s0\n" STORE " ?s1>0\n")
          DVE(" copy y[4*4], x[4*4] ?s0>0 ^s1\n"),
@@ -251,6 +256,24 @@ static void test_every_schedule(void **state) {
   assert_int_equal(j.verdict, NSR_EQUAL);
   judge_texts(ctx, BARRIERS, GOOD, NULL, &few);
   assert_true(j.instances > 5 * few.instances);
+  nsr_ctx_free(ctx);
+}
+
+/* What one launch in one schedule does not show, the others do. */
+static void test_fall_back(void **state) {
+  (void)state;
+  const struct nsr_judge_options options = {.no_relaunch = true};
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_judgement j;
+  judge_texts(ctx,
+              HEAD SP(LOAD " ^s0\n" STORE " ?s1>=1\n")
+                  DVE(" copy y[4*4], x[4*4] ?s0>=1 ^s1\n") POOL(" nop\n"),
+              HEAD SP(LOAD " ^s0\n" STORE " ?s1>=1\n")
+                  DVE(" copy y[4*4], x[4*4] ?s0>=1 ^s1\n") POOL(" nop ^s0\n"),
+              &options, &j);
+  assert_int_equal(j.verdict, NSR_REFUTED);
+  assert_int_equal(j.fault, NSR_FAULT_RACE);
+  assert_non_null(strstr(j.text, "second kernel (schedule"));
   nsr_ctx_free(ctx);
 }
 
@@ -368,6 +391,7 @@ int main(void) {
       cmocka_unit_test(test_odd),
       cmocka_unit_test(test_foreign),
       cmocka_unit_test(test_every_schedule),
+      cmocka_unit_test(test_fall_back),
       cmocka_unit_test(test_budget),
       cmocka_unit_test(test_large_inputs),
       cmocka_unit_test(test_notes),

@@ -164,6 +164,27 @@ static void test_tokens_tell_writers(void **state) {
   assert_true(token[0] != token[1]);
 }
 
+/* And what was read goes on in what is written. */
+static void test_tokens_tell_reads(void **state) {
+  (void)state;
+  uint64_t token[2];
+  for (int i = 0; i < 2; i++) {
+    struct nsr_ctx *ctx = nsr_ctx_new();
+    struct nsr_kernel *k = kernel_of(
+        ctx, i ? HEAD " dma q0, d[4*4], a{0:1}[4*4] ?s0>=1\n halt\n"
+                      ".engine dve\n memset a[4*4] value=1 ^s0\n halt\n"
+               : HEAD " dma q0, d[4*4], a{0:1}[4*4]\n halt\n"
+                      ".engine dve\n memset a[4*4] value=2 ^s0\n halt\n");
+    struct opaque_run r;
+    opaque_run(&r, ctx, k, NSR_ROUND_ROBIN, 0, NULL);
+    assert_int_equal(r.sim->end, NSR_DONE);
+    token[i] = r.memory->token[nsr_atoms_at(r.atoms, NSR_SBUF, 0, 64)];
+    opaque_done(&r);
+    nsr_ctx_free(ctx);
+  }
+  assert_true(token[0] != token[1]);
+}
+
 /* ---- numeric mode */
 
 static void check_numbers(const char *text, const char *name,
@@ -249,6 +270,7 @@ int main(void) {
       cmocka_unit_test(test_ranges),
       cmocka_unit_test(test_opaque_work),
       cmocka_unit_test(test_tokens_tell_writers),
+      cmocka_unit_test(test_tokens_tell_reads),
       cmocka_unit_test(test_numeric),
       cmocka_unit_test(test_numeric_trouble),
       cmocka_unit_test(test_outputs),
