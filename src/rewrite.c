@@ -27,7 +27,8 @@ struct work_bench {
 
 static enum nsr_status analyse(struct nsr_ctx *ctx, struct work_bench *b) {
   NSR_TRY(nsr_explicit_map(ctx, &b->tree, &b->target));
-  NSR_TRY(nsr_tree_linearize(ctx, &b->tree, b->target));
+  NSR_TRY(nsr_tree_linearize(ctx, &b->tree, &b->target));
+  NSR_TRY(nsr_tree_exit(ctx, &b->tree, &b->exit)); /* parts are new */
   return nsr_deps_find(ctx, &b->tree, b->target, &b->deps);
 }
 
@@ -284,6 +285,15 @@ int nsr_stage_parse(const char *name) {
   return -1;
 }
 
+/* For the stages before waits are read. */
+static enum nsr_status order_without_waits(struct nsr_ctx *ctx,
+                                           struct work_bench *b) {
+  NSR_NEW(ctx, NSR_SCRATCH, b->target, b->tree.nworks);
+  for (uint32_t w = 0; w < b->tree.nworks; w++)
+    b->target[w] = NSR_NONE;
+  return nsr_tree_linearize(ctx, &b->tree, &b->target);
+}
+
 enum nsr_status nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                          enum nsr_stage stage,
                          const struct nsr_rewrite_options *options,
@@ -295,6 +305,8 @@ enum nsr_status nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   NSR_TRY(recover(ctx, &b));
   if (stage >= NSR_STAGE_DEPS)
     NSR_TRY(analyse(ctx, &b));
+  else
+    NSR_TRY(order_without_waits(ctx, &b));
   if (stage >= NSR_STAGE_PLAN)
     NSR_TRY(synthesise(ctx, options, &b));
   switch (stage) {

@@ -19,7 +19,7 @@ collect_accesses(struct nsr_ctx *ctx, const struct nsr_distances *d,
     const struct nsr_work *x = &t->works[w];
     const struct nsr_stream *s = p->stream[x->engine];
     struct nsr_insn insn;
-    if (x->channel < 0)
+    if (x->channel < 0 || x->marker)
       continue;
     NSR_TRY(nsr_stream_decode(ctx, p->k, s, x->insn, &insn));
     for (int i = 0; i < insn.noperands; i++) {
@@ -192,6 +192,13 @@ static enum nsr_status unorder(const struct check *c, struct nsr_dep *d) {
   return NSR_OK;
 }
 
+/* Whether both surely run in one execution of the region in which the one in
+ * the deeper scope runs; else the input may never run both. */
+static bool together(const struct nsr_tree *t, const struct nsr_dep *d) {
+  uint32_t p = t->works[d->p].scope, c = t->works[d->c].scope;
+  return nsr_common_in(t, p, c) || nsr_common_in(t, c, p);
+}
+
 static enum nsr_status check_work(void *user, struct nsr_walk *walk,
                                   uint32_t w) {
   struct check *c = user;
@@ -203,7 +210,7 @@ static enum nsr_status check_work(void *user, struct nsr_walk *walk,
     struct nsr_dep *d = &c->deps->deps[i];
     if (d->unordered || nsr_walk_known(walk, engine, d->p, d->lag))
       continue;
-    if (d->overlap == NSR_OVERLAP_MUST || d->sure)
+    if ((d->overlap == NSR_OVERLAP_MUST || d->sure) && together(t, d))
       return report_race(c, d);
     d->unordered = true;
     c->deps->unordered++;

@@ -1,4 +1,6 @@
 /* explicit.c - counts semaphores since the last barrier, along the tree.
+ * A private scope adds an unknown amount: it closes the counts that it
+ * updates, except for its own arms while they run.
  *
  * Two facts per semaphore meet at a wait: what the code before it in this
  * region has added (the state of a walk), and who adds to it later in the
@@ -23,7 +25,10 @@ struct step {
 /* A semaphore since the last barrier. */
 struct count {
   bool known;
-  int8_t channel; /* of its steps, NOBODY: none yet */
+  int8_t channel;  /* of its steps, NOBODY: none yet */
+  uint32_t closer; /* the private scope behind whose start steps are not
+                      known, NSR_NONE: none */
+  bool blocked;    /* not even in it, any longer */
   NSR_VEC(struct step) steps;
 };
 
@@ -51,9 +56,15 @@ static bool positive(const struct nsr_update *u) {
   return u->op == NSR_UPD_INC || (u->op == NSR_UPD_ADD && u->value > 0);
 }
 
+static void join_private(const struct map *m, int8_t *set, uint32_t scope);
+
 static void join_segment(const struct map *m, int8_t *set,
                          const struct nsr_part *part) {
   for (uint32_t w = part->first; w < part->first + part->n; w++) {
+    if (m->t->works[w].nested != NSR_NONE) {
+      join_private(m, set, m->t->works[w].nested);
+      continue;
+    }
     const struct nsr_node *n = nsr_work_node(m->t, &m->t->works[w]);
     if (n->update.op == NSR_UPD_NONE)
       continue;
@@ -62,6 +73,13 @@ static void join_segment(const struct map *m, int8_t *set,
     if (*s != by)
       *s = *s == NOBODY ? by : SEVERAL;
   }
+}
+
+/* All updates of a private scope. */
+static void join_private(const struct map *m, int8_t *set, uint32_t scope) {
+  for (uint32_t p = m->t->scopes[scope].first_part; p != NSR_NONE;
+       p = m->t->parts[p].next)
+    join_segment(m, set, &m->t->parts[p]);
 }
 
 /* Parts of a scope, last first. */
@@ -116,6 +134,22 @@ static void find_tail(struct map *m, uint32_t scope, int8_t *set) {
   }
 }
 
+/* By scope: its part in the body around it, or the segment it stands in. */
+static enum nsr_status find_parts(struct map *m, uint32_t **out) {
+  const struct nsr_tree *t = m->t;
+  NSR_NEW(m->ctx, NSR_SCRATCH, *out, t->nscopes);
+  for (uint32_t p = 0; p < t->nparts; p++) {
+    const struct nsr_part *part = &t->parts[p];
+    if (part->kind == NSR_PART_SCOPE)
+      (*out)[part->first] = p;
+    for (uint32_t w = part->first;
+         part->kind == NSR_PART_SEGMENT && w < part->first + part->n; w++)
+      if (t->works[w].nested != NSR_NONE)
+        (*out)[t->works[w].nested] = p;
+  }
+  return NSR_OK;
+}
+
 /* head and tail from inner scopes to outer ones, after from outer to inner. */
 static enum nsr_status find_followers(struct map *m) {
   const struct nsr_tree *t = m->t;
@@ -130,15 +164,14 @@ static enum nsr_status find_followers(struct map *m) {
     NSR_TRY(follow(m, s, m->head + s * n, NULL));
     find_tail(m, s, m->tail + s * n);
   }
-  uint32_t *part_of; /* by scope: its part in the body around it */
-  NSR_NEW(m->ctx, NSR_SCRATCH, part_of, t->nscopes);
-  for (uint32_t p = 0; p < t->nparts; p++)
-    if (t->parts[p].kind == NSR_PART_SCOPE)
-      part_of[t->parts[p].first] = p;
+  uint32_t *part_of;
+  NSR_TRY(find_parts(m, &part_of));
   for (uint32_t s = 0; s < t->nscopes; s++) {
     clear(set, m->nsems);
     if (s > 0)
       join(set, m->after + part_of[s] * n, m->nsems);
+    if (s > 0 && t->parts[part_of[s]].kind == NSR_PART_SEGMENT)
+      join_segment(m, set, &t->parts[part_of[s]]);
     if (t->scopes[s].kind == NSR_SCOPE_LOOP)
       join(set, m->head + s * n, m->nsems);
     NSR_TRY(follow(m, s, set, m->after));
@@ -156,6 +189,8 @@ static void restart(struct map *m) {
   for (uint32_t s = 0; s < m->nsems; s++) {
     m->counts[s].known = true;
     m->counts[s].channel = NOBODY;
+    m->counts[s].closer = NSR_NONE;
+    m->counts[s].blocked = false;
     m->counts[s].steps.n = 0;
   }
 }
@@ -167,7 +202,8 @@ static void forget(struct count *c) {
   c->steps.n = 0;
 }
 
-static enum nsr_status add_update(struct map *m, uint32_t w) {
+/* Counts the update of a work in private scope `in`, NSR_NONE: in none. */
+static enum nsr_status add_update(struct map *m, uint32_t w, uint32_t in) {
   const struct nsr_node *n = nsr_work_node(m->t, &m->t->works[w]);
   if (n->update.op == NSR_UPD_NONE)
     return NSR_OK;
@@ -176,7 +212,7 @@ static enum nsr_status add_update(struct map *m, uint32_t w) {
       (c->channel != NOBODY && c->channel != n->channel) ||
       total(c) > INT32_MAX - n->update.value)
     forget(c);
-  if (!c->known)
+  if (!c->known || c->closer != in || c->blocked)
     return NSR_OK;
   c->channel = n->channel;
   NSR_PUSH(m->ctx, NSR_SCRATCH, &c->steps,
@@ -193,11 +229,10 @@ static enum nsr_status refuse_wait(struct map *m, uint32_t w, const char *why) {
 static enum nsr_status unsatisfied(struct map *m, uint32_t w, int64_t v,
                                    int8_t later) {
   const struct nsr_node *n = nsr_work_node(m->t, &m->t->works[w]);
-  if (later != NOBODY)
+  if (later != NOBODY || m->counts[n->wait.sem].closer != NSR_NONE)
     return refuse_wait(m, w,
-                       "the update that satisfies it lies behind the "
-                       "next loop or conditional, or in another "
-                       "iteration");
+                       "the update that satisfies it lies in or behind a "
+                       "loop or conditional, or in another iteration");
   return nsr_fail(m->ctx, NSR_E_HANG, nsr_work_place(m->t, &m->t->works[w]),
                   "this wait can never hold, the input hangs here: semaphore "
                   "%u reaches %d since the last barrier, %lld is waited for",
@@ -241,12 +276,88 @@ static enum nsr_status map_wait(struct map *m, uint32_t w, uint32_t part) {
   return NSR_OK;
 }
 
+/* Closes the counts that a private scope updates; behind a scope nested in
+ * one (in), blocks them. */
+static void close_counts(struct map *m, uint32_t scope, uint32_t in,
+                         bool behind) {
+  for (uint32_t p = m->t->scopes[scope].first_part; p != NSR_NONE;
+       p = m->t->parts[p].next) {
+    const struct nsr_part *part = &m->t->parts[p];
+    for (uint32_t w = part->first; w < part->first + part->n; w++) {
+      const struct nsr_work *x = &m->t->works[w];
+      if (x->nested != NSR_NONE) {
+        close_counts(m, x->nested, in, behind);
+        continue;
+      }
+      const struct nsr_node *n = nsr_work_node(m->t, x);
+      struct count *c = &m->counts[n->update.sem];
+      if (n->update.op == NSR_UPD_NONE)
+        continue;
+      if (!positive(&n->update) ||
+          (c->channel != NOBODY && c->channel != n->channel))
+        forget(c);
+      c->channel = c->known ? n->channel : SEVERAL;
+      c->blocked |= behind && c->closer == in;
+      if (c->closer == NSR_NONE)
+        c->closer = in;
+    }
+  }
+}
+
+/* Maps the waits in a private scope `scope` inside the outermost one, `in`.
+ * Work of arms continues the counts until they are joined again. */
+static enum nsr_status map_private(struct map *m, uint32_t scope, uint32_t in,
+                                   bool arms) {
+  arms &= m->t->scopes[scope].kind == NSR_SCOPE_ARM;
+  for (uint32_t p = m->t->scopes[scope].first_part; p != NSR_NONE;
+       p = m->t->parts[p].next) {
+    const struct nsr_part *part = &m->t->parts[p];
+    for (uint32_t w = part->first; w < part->first + part->n; w++) {
+      uint32_t nested = m->t->works[w].nested;
+      if (nested != NSR_NONE) {
+        NSR_TRY(map_private(m, nested, in, arms));
+        close_counts(m, nested, in, true);
+        continue;
+      }
+      NSR_TRY(map_wait(m, w, p));
+      if (arms)
+        NSR_TRY(add_update(m, w, in));
+    }
+  }
+  return NSR_OK;
+}
+
+/* Maps the waits in a private scope of a segment, whose own steps are
+ * forgotten afterwards. */
+static enum nsr_status map_element(struct map *m, uint32_t scope) {
+  size_t *n;
+  NSR_NEW(m->ctx, NSR_SCRATCH, n, m->nsems);
+  for (uint32_t s = 0; s < m->nsems; s++)
+    n[s] = m->counts[s].steps.n;
+  NSR_TRY(map_private(m, scope, scope, true));
+  for (uint32_t s = 0; s < m->nsems; s++) {
+    m->counts[s].blocked = false;
+    m->counts[s].steps.n = n[s];
+  }
+  return NSR_OK;
+}
+
 static enum nsr_status map_segment(struct map *m, uint32_t p) {
   const struct nsr_part *part = &m->t->parts[p];
-  for (uint32_t w = part->first; w < part->first + part->n; w++)
-    NSR_TRY(add_update(m, w));
-  for (uint32_t w = part->first; w < part->first + part->n; w++)
-    NSR_TRY(map_wait(m, w, p));
+  for (uint32_t w = part->first; w < part->first + part->n; w++) {
+    uint32_t nested = m->t->works[w].nested;
+    if (nested == NSR_NONE)
+      NSR_TRY(add_update(m, w, NSR_NONE));
+    else
+      close_counts(m, nested, nested, false);
+  }
+  for (uint32_t w = part->first; w < part->first + part->n; w++) {
+    uint32_t nested = m->t->works[w].nested;
+    if (nested == NSR_NONE)
+      NSR_TRY(map_wait(m, w, p));
+    else
+      NSR_TRY(map_element(m, nested));
+  }
   return NSR_OK;
 }
 
@@ -260,7 +371,8 @@ static enum nsr_status map_scope(struct map *m, uint32_t scope) {
   const int8_t *tail = m->tail + (size_t)scope * m->nsems;
   bool loop = m->t->scopes[scope].kind == NSR_SCOPE_LOOP;
   for (uint32_t s = 0; s < m->nsems; s++) {
-    before[s] = !m->counts[s].known || m->counts[s].steps.n > 0;
+    before[s] = !m->counts[s].known || m->counts[s].steps.n > 0 ||
+                m->counts[s].closer != NSR_NONE;
     if (loop && (before[s] || tail[s] != NOBODY))
       forget(&m->counts[s]);
   }
@@ -290,6 +402,8 @@ static enum nsr_status refuse_foreign(struct nsr_ctx *ctx,
                                       const struct nsr_tree *t) {
   const struct nsr_kernel *k = t->program->k;
   for (uint32_t w = 0; w < t->nworks; w++) {
+    if (t->works[w].nested != NSR_NONE)
+      continue;
     const struct nsr_node *n = nsr_work_node(t, &t->works[w]);
     if (n->marked)
       return nsr_fail(ctx, NSR_E_REFUSED, nsr_work_place(t, &t->works[w]),
@@ -313,6 +427,8 @@ enum nsr_status nsr_explicit_map(struct nsr_ctx *ctx, const struct nsr_tree *t,
   NSR_TRY(refuse_foreign(ctx, t));
   NSR_NEW(ctx, NSR_SCRATCH, m.counts, m.nsems);
   NSR_NEW(ctx, NSR_SCRATCH, m.target, t->nworks);
+  for (uint32_t w = 0; w < t->nworks; w++)
+    m.target[w] = NSR_NONE;
   NSR_TRY(find_followers(&m));
   restart(&m);
   NSR_TRY(map_body(&m, 0));

@@ -116,7 +116,7 @@ static void issue(struct nsr_walk *w, uint32_t i) {
     nsr_bits_or(row(w, w->facts, r), channel, w->words);
   }
   /* a load stalls its engine until it has retired, in order */
-  if (nsr_work_node(w->tree, x)->cls == NSR_LOAD)
+  if (!x->marker && nsr_work_node(w->tree, x)->cls == NSR_LOAD)
     nsr_bits_or(engine, channel, w->words);
 }
 

@@ -11,9 +11,12 @@
 
 #include "base/vec.h"
 
-/* One mirror advanced at a scope's entry. */
+/* What stands in front of an instruction because a scope starts or ends
+ * there: a mirror advanced at entry, or a marker behind a private scope. */
 struct entry {
-  uint32_t insn, depth, mirror;
+  uint32_t insn, depth;
+  uint32_t mirror; /* NSR_NONE: a marker */
+  uint32_t work;   /* marker */
 };
 
 /* One engine's stream while it is woven. */
@@ -26,7 +29,7 @@ struct weave {
   const uint32_t *work_of;    /* by instruction: its work, NSR_NONE: none */
   const bool *removed;        /* by instruction */
   const uint32_t *first_wait; /* by work, into plan->waits */
-  uint32_t *wait_at;
+  uint32_t *wait_at, *work_at;
   NSR_VEC(struct entry) entries; /* by insn, then depth */
   uint32_t first_mirror, nmirrors;
   uint32_t *start; /* by instruction 0..n: where its sequence starts */
@@ -69,7 +72,25 @@ static int by_entry(const void *a, const void *b) {
     return x->insn < y->insn ? -1 : 1;
   if (x->depth != y->depth)
     return x->depth < y->depth ? -1 : 1;
-  return x->mirror < y->mirror ? -1 : x->mirror > y->mirror;
+  if (x->mirror != y->mirror)
+    return x->mirror < y->mirror ? -1 : 1;
+  return x->work < y->work ? -1 : x->work > y->work;
+}
+
+/* Markers that are waited for. They belong to the body around the scope they
+ * stand behind, so they come before what a scope that starts there does. */
+static enum nsr_status find_markers(struct weave *w) {
+  const struct nsr_tree *t = w->plan->tree;
+  const struct nsr_scopes *own = &t->local[w->engine];
+  for (uint32_t i = 0; i < t->nworks; i++) {
+    const struct nsr_work *x = &t->works[i];
+    if (!x->marker || x->engine != w->engine || w->plan->update[i] < 0)
+      continue;
+    uint32_t local = t->scopes[x->scope].local[w->engine];
+    NSR_PUSH(w->ctx, NSR_SCRATCH, &w->entries,
+             (struct entry){x->insn, own->scopes[local].depth, NSR_NONE, i});
+  }
+  return NSR_OK;
 }
 
 static enum nsr_status find_entries(struct weave *w) {
@@ -84,8 +105,9 @@ static enum nsr_status find_entries(struct weave *w) {
     const struct nsr_scope *s =
         &own->scopes[t->scopes[x->scope].local[w->engine]];
     NSR_PUSH(w->ctx, NSR_SCRATCH, &w->entries,
-             (struct entry){s->entry, s->depth, m});
+             (struct entry){s->entry, s->depth, m, NSR_NONE});
   }
+  NSR_TRY(find_markers(w));
   if (w->entries.n)
     qsort(w->entries.v, w->entries.n, sizeof *w->entries.v, by_entry);
   return NSR_OK;
@@ -203,7 +225,27 @@ static enum nsr_status put_prologue(struct weave *w) {
   return NSR_OK;
 }
 
+static enum nsr_status put_marker(struct weave *w, const struct entry *e) {
+  const struct nsr_work *x = &w->plan->tree->works[e->work];
+  bool queue = x->channel >= w->k->isa->nengines;
+  const struct nsr_insn_desc *d = nsr_isa_nop(w->k->isa, queue);
+  struct nsr_insn insn;
+  if (!d)
+    return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, e->insn),
+                    "the instruction set %s has no no-op for %s",
+                    w->k->isa->name, nsr_channel_name(w->k, x->channel));
+  nsr_insn_init(d, &insn);
+  if (queue)
+    insn.queue = (int8_t)(x->channel - w->k->isa->nengines);
+  insn.update =
+      (struct nsr_update){NSR_UPD_INC, (uint16_t)w->plan->update[e->work], 1};
+  w->work_at[e->work] = w->at;
+  return put_insn(w, e->insn, &insn);
+}
+
 static enum nsr_status put_entry(struct weave *w, const struct entry *e) {
+  if (e->mirror == NSR_NONE)
+    return put_marker(w, e);
   const struct nsr_mirror *m = &w->plan->mirrors[e->mirror];
   return put_op(w, e->insn, NSR_CTL_ADD, m->reg, reg(m->reg), imm(m->step));
 }
@@ -375,7 +417,7 @@ static enum nsr_status find_works(struct weave *w) {
   for (uint32_t i = 0; i < w->in->n; i++)
     of[i] = NSR_NONE;
   for (uint32_t x = 0; x < t->nworks; x++)
-    if (t->works[x].engine == w->engine)
+    if (t->works[x].engine == w->engine && !t->works[x].marker)
       of[t->works[x].insn] = x;
   w->work_of = of;
   return NSR_OK;
@@ -406,7 +448,8 @@ enum nsr_status nsr_weave(struct nsr_ctx *ctx, const struct nsr_plan *plan,
                       .engine = e,
                       .in = p->stream[e],
                       .first_wait = first,
-                      .wait_at = wait_at};
+                      .wait_at = wait_at,
+                      .work_at = work_at};
     if (!w.in)
       continue;
     NSR_TRY(find_works(&w));

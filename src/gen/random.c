@@ -1,7 +1,8 @@
 /* random.c - structured kernels from a seed, for testing.
  *
  * A tree of loops and conditionals that all engines walk, with random work at
- * its leaves, put into barrier form by a deliberately naive pass: a sync in
+ * its leaves and small scopes of single engines in between, put into barrier
+ * form by a deliberately naive pass: a sync in
  * front of every scope and at the end of every body, and in between one wait
  * per channel for the last conflicting work of the region. One semaphore per
  * channel counts all its work since the last barrier.
@@ -37,6 +38,7 @@ struct touch {
 struct done {
   int channel;
   uint32_t ordinal; /* since the last barrier */
+  bool uncounted;   /* in, or behind, a scope of its engine alone */
   int ntouch;
   struct touch touch[3];
 };
@@ -48,6 +50,7 @@ struct random {
   struct nsr_strbuf text[NENGINES];
   NSR_VEC(struct done) region;
   uint32_t count[NCHANNELS]; /* work since the last barrier */
+  bool lost[NCHANNELS];      /* .. which is not known any longer */
   uint32_t labels, words;    /* used so far */
   int depth;                 /* loops around here */
   bool loop[MAX_DEPTH + 1];
@@ -110,8 +113,10 @@ static bool conflicts(const struct done *a, const struct done *b) {
 static void barrier(struct random *r) {
   EMIT_ALL(r, "    sync\n");
   r->region.n = 0;
-  for (int c = 0; c < NCHANNELS; c++)
+  for (int c = 0; c < NCHANNELS; c++) {
     r->count[c] = 0;
+    r->lost[c] = false;
+  }
 }
 
 static int engine_of(int channel) {
@@ -184,6 +189,14 @@ static struct touch some_touch(struct random *r, bool dram, bool write,
   return t;
 }
 
+/* Whether d conflicts with work that no immediate wait can name. */
+static bool needs_barrier(const struct random *r, const struct done *d) {
+  for (size_t i = 0; i < r->region.n; i++)
+    if (r->region.v[i].uncounted && conflicts(&r->region.v[i], d))
+      return true;
+  return false;
+}
+
 /* One wait per channel with conflicting work in this region; the last one as
  * the suffix of the instruction itself. */
 static void put_waits(struct random *r, const struct done *d, char *suffix,
@@ -242,6 +255,7 @@ static void choose(struct random *r, struct done *d, int pattern[3]) {
 
 static enum nsr_status finish(struct random *r, struct done *d) {
   d->ordinal = ++r->count[d->channel];
+  d->uncounted = r->lost[d->channel];
   NSR_PUSH(r->ctx, NSR_SCRATCH, &r->region, *d);
   r->left--;
   return NSR_OK;
@@ -256,6 +270,8 @@ static enum nsr_status put_work(struct random *r) {
   char suffix[40];
   int engine = engine_of(d.channel);
   choose(r, &d, pattern);
+  if (needs_barrier(r, &d))
+    barrier(r);
   for (int i = 0; i < d.ntouch; i++)
     put_offset(r, engine, &d.touch[i], 30 + i);
   put_waits(r, &d, suffix, sizeof suffix);
@@ -280,6 +296,8 @@ static enum nsr_status put_word(struct random *r) {
   d.touch[0] = (struct touch){.tensor = below(r, NSTATIC),
                               .columns = UINT32_C(1) << column,
                               .write = store};
+  if (needs_barrier(r, &d))
+    barrier(r);
   put_waits(r, &d, suffix, sizeof suffix);
   const char *where = "{0:1}";
   if (store)
@@ -289,6 +307,83 @@ static enum nsr_status put_word(struct random *r) {
     EMIT(r, d.channel, "    ld r40, t%d+%d%s%s ^s%d\n", d.touch[0].tensor,
          4 * column, where, suffix, d.channel);
   return finish(r, &d);
+}
+
+/* ---- scopes of one engine */
+
+/* Work of one engine behind a condition, its own hazards waited for. */
+static enum nsr_status put_private_work(struct random *r, int engine) {
+  struct done d = {.ntouch = 1};
+  char suffix[40];
+  bool store = chance(r, 60);
+  int column = below(r, COLS);
+  d.channel = engine;
+  d.touch[0] = (struct touch){.tensor = below(r, NSTATIC),
+                              .columns = UINT32_C(1) << column,
+                              .write = store};
+  for (size_t i = 0; i < r->region.n; i++)
+    if (r->region.v[i].uncounted && conflicts(&r->region.v[i], &d))
+      return NSR_OK; /* nothing could order it here */
+  put_waits(r, &d, suffix, sizeof suffix);
+  if (store)
+    EMIT(r, engine, "    st t%d+%d{0:1}, r10%s ^s%d\n", d.touch[0].tensor,
+         4 * column, suffix, engine);
+  else
+    EMIT(r, engine, "    ld r40, t%d+%d{0:1}%s ^s%d\n", d.touch[0].tensor,
+         4 * column, suffix, engine);
+  return finish(r, &d);
+}
+
+/* Behind it the engine's count is not known; work in it is named by nobody
+ * outside. */
+static void lose(struct random *r, int channel, size_t from) {
+  r->lost[channel] = true;
+  for (size_t i = from; i < r->region.n; i++)
+    if (r->region.v[i].channel == channel)
+      r->region.v[i].uncounted = true;
+}
+
+static enum nsr_status put_private_arm(struct random *r) {
+  int engine = below(r, NENGINES), loop = some_loop(r);
+  uint32_t label = r->labels++;
+  size_t from = r->region.n;
+  if (r->lost[engine])
+    return NSR_OK;
+  if (loop >= 0)
+    EMIT(r, engine, "    and r42, r%d, 1\n", 20 + loop);
+  else
+    EMIT(r, engine, "    ld r42, counts+%" PRIu32 "\n", 4 * r->words++);
+  EMIT(r, engine, "    br.eq r42, 0, own%" PRIu32 "\n", label);
+  for (int i = 1 + below(r, 3); i > 0; i--)
+    NSR_TRY(put_private_work(r, engine));
+  EMIT(r, engine, "own%" PRIu32 ":\n", label);
+  lose(r, engine, from);
+  return NSR_OK;
+}
+
+/* A loop that stores tile after tile through a queue. */
+static enum nsr_status put_private_loop(struct random *r) {
+  int queue = below(r, NQUEUES), channel = NENGINES + queue;
+  int engine = feeds[queue];
+  uint32_t label = r->labels++;
+  size_t from = r->region.n;
+  struct done d = {.channel = channel, .ntouch = 2};
+  d.touch[0] = (struct touch){.tensor = OUT, .write = true};
+  d.touch[1] = (struct touch){.tensor = below(r, NSTATIC), .columns = 0x00ff};
+  for (size_t i = 0; i < r->region.n; i++)
+    if (conflicts(&r->region.v[i], &d))
+      return NSR_OK;
+  EMIT(r, engine, "    ld r43, counts+%" PRIu32 "\n", 4 * r->words++);
+  EMIT(r, engine, "    mov r44, 0\nown%" PRIu32 ":\n", label);
+  EMIT(r, engine, "    br.ge r44, r43, end%" PRIu32 "\n", label);
+  EMIT(r, engine, "    mul r45, r44, 256\n");
+  EMIT(r, engine, "    dma q%d, t%d+r45{4*64}[8*4], t%d[8*4]\n", queue, OUT,
+       d.touch[1].tensor);
+  EMIT(r, engine, "    add r44, r44, 1\n    br own%" PRIu32 "\n", label);
+  EMIT(r, engine, "end%" PRIu32 ":\n", label);
+  NSR_TRY(finish(r, &d));
+  lose(r, channel, from);
+  return NSR_OK;
 }
 
 /* ---- structure */
@@ -345,9 +440,17 @@ static enum nsr_status put_conditional(struct random *r) {
   EMIT_ALL(r, "    br.eq r41, 0, skip%" PRIu32 "\n", label);
   r->loop[r->depth++] = false;
   NSR_TRY(put_body(r, 1 + below(r, 3)));
-  r->depth--;
   barrier(r);
-  EMIT_ALL(r, "skip%" PRIu32 ":\n", label);
+  if (chance(r, 30)) {
+    EMIT_ALL(r, "    br join%" PRIu32 "\nskip%" PRIu32 ":\n", label, label);
+    barrier(r);
+    NSR_TRY(put_body(r, 1 + below(r, 3)));
+    barrier(r);
+    EMIT_ALL(r, "join%" PRIu32 ":\n", label);
+  } else {
+    EMIT_ALL(r, "skip%" PRIu32 ":\n", label);
+  }
+  r->depth--;
   return NSR_OK;
 }
 
@@ -359,8 +462,12 @@ static enum nsr_status put_body(struct random *r, int length) {
       NSR_TRY(put_loop(r));
     else if (x < 34 && !deep)
       NSR_TRY(put_conditional(r));
-    else if (x < 46)
+    else if (x < 44)
       NSR_TRY(put_word(r));
+    else if (x < 50)
+      NSR_TRY(put_private_arm(r));
+    else if (x < 54)
+      NSR_TRY(put_private_loop(r));
     else
       NSR_TRY(put_work(r));
   }

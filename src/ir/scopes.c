@@ -16,6 +16,7 @@ struct build {
   uint32_t end;
   uint32_t *exit;   /* by loop: the block behind it; NSR_NONE: none yet */
   bool *many_exits; /* by loop */
+  bool *low_exits;  /* by loop: left from other blocks than its header */
   uint32_t *pdom;   /* by node: immediate postdominator at its level */
   uint32_t *pdepth;
   uint32_t *scope_of;
@@ -76,6 +77,7 @@ static void find_exits(struct build *b) {
       for (; s != NSR_NONE && l != NSR_NONE && !nsr_cfg_in_loop(g, s, l);
            l = g->loops[l].parent) {
         b->many_exits[l] |= b->exit[l] != NSR_NONE && b->exit[l] != s;
+        b->low_exits[l] |= g->order[i] != g->loops[l].header;
         b->exit[l] = s;
       }
     }
@@ -135,11 +137,14 @@ static enum nsr_status new_scope(struct build *b, uint8_t kind, uint32_t parent,
                                  uint32_t node, uint32_t *out) {
   *out = (uint32_t)b->scopes.n;
   uint32_t depth = parent == NSR_NONE ? 0 : b->scopes.v[parent].depth + 1;
-  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->scopes,
-           (struct nsr_scope){.kind = kind,
-                              .parent = parent,
-                              .depth = depth,
-                              .entry = first_insn(b, node)});
+  NSR_PUSH(
+      b->ctx, NSR_SCRATCH, &b->scopes,
+      (struct nsr_scope){.kind = kind,
+                         .parent = parent,
+                         .depth = depth,
+                         .top_exit = kind == NSR_SCOPE_LOOP &&
+                                     !b->low_exits[b->g->blocks[node].loop],
+                         .entry = first_insn(b, node)});
   return NSR_OK;
 }
 
@@ -205,7 +210,8 @@ static enum nsr_status walk(struct build *b, uint32_t scope, uint32_t node,
 }
 
 /* Items in order of their scope; within one, as they were laid. */
-static enum nsr_status sort_items(struct build *b, struct nsr_scopes *out) {
+static enum nsr_status sort_items(struct build *b, struct nsr_scopes *out,
+                                  struct nsr_item **items) {
   struct nsr_item *sorted;
   NSR_NEW(b->ctx, NSR_SCRATCH, sorted, b->items.n);
   for (size_t i = 0; i < b->items.n; i++)
@@ -220,7 +226,7 @@ static enum nsr_status sort_items(struct build *b, struct nsr_scopes *out) {
     struct nsr_scope *s = &b->scopes.v[b->items.v[i].scope];
     sorted[s->first_item + s->nitems++] = b->items.v[i];
   }
-  out->items = sorted;
+  out->items = *items = sorted;
   return NSR_OK;
 }
 
@@ -230,19 +236,44 @@ static void mark_contents(const struct nsr_scopes *t) {
   const struct nsr_node *nodes = g->program->nodes[g->engine];
   for (uint32_t s = t->nscopes; s-- > 0;) {
     struct nsr_scope *x = &t->scopes[s];
+    x->first_id = INT32_MAX;
     for (uint32_t i = 0; i < x->nitems; i++) {
       const struct nsr_item *it = &t->items[x->first_item + i];
       if (it->is_scope) {
         x->barrier |= t->scopes[it->first].barrier;
         x->relevant |= t->scopes[it->first].relevant;
+        if (t->scopes[it->first].first_id < x->first_id)
+          x->first_id = t->scopes[it->first].first_id;
         continue;
       }
       for (uint32_t j = it->first; j < it->first + it->n; j++) {
         x->barrier |= nodes[j].cls == NSR_BARRIER;
+        if (nodes[j].cls == NSR_BARRIER && nodes[j].aux < x->first_id)
+          x->first_id = nodes[j].aux;
         x->relevant |= nsr_node_relevant(&nodes[j]);
         x->direct |=
             nodes[j].cls != NSR_BARRIER && nsr_node_relevant(&nodes[j]);
       }
+    }
+  }
+}
+
+/* Puts the arms of each branch in order. Items of arms follow the block that
+ * branches, so two in a row are the arms of one. */
+static void order_arms(const struct nsr_scopes *t, struct nsr_item *items) {
+  for (uint32_t s = 0; s < t->nscopes; s++) {
+    struct nsr_item *it = items + t->scopes[s].first_item;
+    for (uint32_t i = 1; i < t->scopes[s].nitems; i++) {
+      if (!it[i].is_scope || !it[i - 1].is_scope)
+        continue;
+      const struct nsr_scope *x = &t->scopes[it[i - 1].first];
+      const struct nsr_scope *y = &t->scopes[it[i].first];
+      if (x->kind != NSR_SCOPE_ARM || y->kind != NSR_SCOPE_ARM ||
+          x->first_id <= y->first_id)
+        continue;
+      struct nsr_item swap = it[i];
+      it[i] = it[i - 1];
+      it[i - 1] = swap;
     }
   }
 }
@@ -309,6 +340,7 @@ static enum nsr_status prepare(struct build *b) {
   b->end = nodes - 1;
   NSR_NEW(b->ctx, NSR_SCRATCH, b->exit, g->nloops);
   NSR_NEW(b->ctx, NSR_SCRATCH, b->many_exits, g->nloops);
+  NSR_NEW(b->ctx, NSR_SCRATCH, b->low_exits, g->nloops);
   NSR_NEW(b->ctx, NSR_SCRATCH, b->pdom, nodes);
   NSR_NEW(b->ctx, NSR_SCRATCH, b->pdepth, nodes);
   NSR_NEW(b->ctx, NSR_SCRATCH, b->scope_of, g->nblocks);
@@ -332,7 +364,9 @@ enum nsr_status nsr_scopes_build(struct nsr_ctx *ctx, const struct nsr_cfg *g,
                              .nscopes = (uint32_t)b.scopes.n,
                              .scopes = b.scopes.v,
                              .scope_of = b.scope_of};
-  NSR_TRY(sort_items(&b, out));
+  struct nsr_item *items;
+  NSR_TRY(sort_items(&b, out, &items));
   mark_contents(out);
+  order_arms(out, items);
   return mark_anchors(ctx, out);
 }

@@ -13,20 +13,24 @@
 enum nsr_scope_kind { NSR_SCOPE_PROGRAM, NSR_SCOPE_LOOP, NSR_SCOPE_ARM };
 
 struct nsr_scope {
-  uint8_t kind;    /* enum nsr_scope_kind */
-  bool barrier;    /* a barrier somewhere in it */
-  bool relevant;   /* anything but plain control somewhere in it */
-  bool direct;     /* work directly in it, not in a nested scope */
-  bool anchored;   /* each entry that ends passes a barrier: for a loop each
-                      way back to its header, for an arm each way through */
-  uint32_t parent; /* NSR_NONE: the program */
-  uint32_t last;   /* last scope of its subtree */
-  uint32_t depth;  /* 0: the program */
-  uint32_t entry;  /* instruction in front of which an entry is counted */
+  uint8_t kind;     /* enum nsr_scope_kind */
+  bool barrier;     /* a barrier somewhere in it */
+  bool relevant;    /* anything but plain control somewhere in it */
+  bool top_exit;    /* loop: left from its header only */
+  bool direct;      /* work directly in it, not in a nested scope */
+  bool anchored;    /* each entry that ends passes a barrier: for a loop each
+                       way back to its header, for an arm each way through */
+  int32_t first_id; /* smallest barrier id in it, INT32_MAX: none */
+  uint32_t parent;  /* NSR_NONE: the program */
+  uint32_t last;    /* last scope of its subtree */
+  uint32_t depth;   /* 0: the program */
+  uint32_t entry;   /* instruction in front of which an entry is counted */
   uint32_t first_item, nitems;
 };
 
-/* What a body holds, in order: straight code or a nested scope. */
+/* What a body holds, in order: straight code or a nested scope. The two arms
+ * of a branch follow each other, the one with the smaller barrier id first,
+ * so that engines with different layouts agree. */
 struct nsr_item {
   bool is_scope;
   uint32_t scope;    /* the scope it lies in */

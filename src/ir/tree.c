@@ -40,7 +40,33 @@ static enum nsr_status push_work(struct build *b, uint32_t scope, int engine,
                              .channel = n->channel,
                              .insn = insn,
                              .scope = scope,
-                             .part = (uint32_t)b->parts.n});
+                             .nested = NSR_NONE});
+  return NSR_OK;
+}
+
+/* Where code goes on behind item i of a scope, arms of one branch taken
+ * together; NSR_NONE: nowhere in this body. */
+static uint32_t behind(const struct nsr_scopes *own, const struct nsr_scope *s,
+                       uint32_t i) {
+  const struct nsr_item *it = own->items + s->first_item;
+  for (i++; i < s->nitems; i++) {
+    if (!it[i].is_scope)
+      return it[i].first;
+    if (own->scopes[it[i].first].kind != NSR_SCOPE_ARM)
+      return own->scopes[it[i].first].entry;
+  }
+  return NSR_NONE;
+}
+
+/* An element that stands for a private scope, for now by its local number. */
+static enum nsr_status push_private(struct build *b, uint32_t scope, int engine,
+                                    uint32_t local, uint32_t behind) {
+  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->works,
+           (struct nsr_work){.engine = (uint8_t)engine,
+                             .channel = -1,
+                             .insn = behind,
+                             .scope = scope,
+                             .nested = local});
   return NSR_OK;
 }
 
@@ -54,6 +80,11 @@ static enum nsr_status advance(struct build *b, uint32_t scope, int engine,
     if (it->is_scope) {
       if (!own->scopes[it->first].relevant)
         continue;
+      if (!own->scopes[it->first].barrier) {
+        NSR_TRY(
+            push_private(b, scope, engine, it->first, behind(own, s, c->item)));
+        continue;
+      }
       *out = (struct meet){AT_SCOPE, own->scopes[it->first].entry, it->first};
       c->item++;
       return NSR_OK;
@@ -70,27 +101,6 @@ static enum nsr_status advance(struct build *b, uint32_t scope, int engine,
     }
   }
   *out = (struct meet){.kind = AT_END};
-  return NSR_OK;
-}
-
-/* An else-arm: two arms of one branch, with work in both. */
-static enum nsr_status refuse_else(struct build *b, int engine,
-                                   uint32_t scope) {
-  const struct nsr_scopes *own = &b->t->local[engine];
-  const struct nsr_scope *s = &own->scopes[scope];
-  const struct nsr_item *it = own->items + s->first_item;
-  for (uint32_t i = 1; i < s->nitems; i++) {
-    if (!it[i].is_scope || !it[i - 1].is_scope)
-      continue;
-    const struct nsr_scope *x = &own->scopes[it[i - 1].first];
-    const struct nsr_scope *y = &own->scopes[it[i].first];
-    if (x->kind == NSR_SCOPE_ARM && y->kind == NSR_SCOPE_ARM && x->relevant &&
-        y->relevant)
-      return nsr_fail(b->ctx, NSR_E_REFUSED,
-                      nsr_program_place(b->t->program, engine, y->entry),
-                      "a conditional with work in both arms is not read yet; "
-                      "its barriers would have to stay");
-  }
   return NSR_OK;
 }
 
@@ -126,20 +136,6 @@ static enum nsr_status mismatch(struct build *b, int e0, const struct meet *m0,
       "the barriers of the engines do not match: %s where %s", c, a);
 }
 
-/* A scope that a barrier does not tie to the other engines. */
-static enum nsr_status check_scope(struct build *b, int engine,
-                                   const struct meet *m) {
-  const struct nsr_scope *s = &b->t->local[engine].scopes[m->scope];
-  struct nsr_place place = nsr_program_place(b->t->program, engine, m->insn);
-  const char *word = scope_word(s->kind);
-  if (!s->barrier)
-    return nsr_fail(b->ctx, NSR_E_REFUSED, place,
-                    "a %s with work but no barrier in it is not read yet: "
-                    "other engines cannot count its entries",
-                    word);
-  return refuse_else(b, engine, m->scope);
-}
-
 /* Entries of a scope are counted only where work lies directly in it. */
 static enum nsr_status check_anchors(struct build *b,
                                      const struct meet m[NSR_MAX_ENGINES],
@@ -171,9 +167,6 @@ static enum nsr_status check_meeting(struct build *b,
                                      const struct meet m[NSR_MAX_ENGINES],
                                      int first) {
   const struct nsr_program *p = b->t->program;
-  for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    if (p->stream[e] && m[e].kind == AT_SCOPE)
-      NSR_TRY(check_scope(b, e, &m[e]));
   for (int e = first + 1; e < NSR_MAX_ENGINES; e++) {
     if (!p->stream[e])
       continue;
@@ -213,18 +206,55 @@ static enum nsr_status push_scope(struct build *b, uint32_t parent,
                          .barrier = s->barrier,
                          .parent = parent,
                          .depth = up ? up->depth + 1 : 0,
-                         .first_part = NSR_NONE};
+                         .first_part = NSR_NONE,
+                         .element = NSR_NONE};
   c.loops = s->kind == NSR_SCOPE_LOOP || (up && up->loops);
   NSR_TRY(check_anchors(b, m, &c.anchored));
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    if (p->stream[e])
+    if (p->stream[e]) {
       c.local[e] = m[e].scope;
+      c.engines |= UINT32_C(1) << e;
+    }
   *out = (uint32_t)b->scopes.n;
   NSR_PUSH(b->ctx, NSR_SCRATCH, &b->scopes, c);
   return NSR_OK;
 }
 
-static enum nsr_status unify(struct build *b, uint32_t scope, int first);
+static enum nsr_status unify(struct build *b, uint32_t scope);
+
+/* The scope behind an element, with its body. */
+static enum nsr_status build_private(struct build *b, uint32_t element) {
+  struct nsr_work *w = &b->works.v[element];
+  const struct nsr_scope *s = &b->t->local[w->engine].scopes[w->nested];
+  const struct nsr_common *up = &b->scopes.v[w->scope];
+  uint32_t id = (uint32_t)b->scopes.n;
+  struct nsr_common c = {.kind = s->kind,
+                         .loops = s->kind == NSR_SCOPE_LOOP || up->loops,
+                         .anchored = true,
+                         .parent = w->scope,
+                         .depth = up->depth + 1,
+                         .first_part = NSR_NONE,
+                         .engines = UINT32_C(1) << w->engine,
+                         .element = element};
+  c.local[w->engine] = w->nested;
+  w->nested = id;
+  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->scopes, c);
+  return unify(b, id);
+}
+
+/* A segment of the works from start on, and the private scopes in it. */
+static enum nsr_status push_segment(struct build *b, uint32_t scope,
+                                    uint32_t *last, uint32_t start) {
+  uint32_t end = (uint32_t)b->works.n;
+  NSR_TRY(push_part(b, scope, last,
+                    (struct nsr_part){.kind = NSR_PART_SEGMENT,
+                                      .first = start,
+                                      .n = end - start}));
+  for (uint32_t w = start; w < end; w++)
+    if (b->works.v[w].nested != NSR_NONE)
+      NSR_TRY(build_private(b, w));
+  return NSR_OK;
+}
 
 /* The part behind a segment: a barrier or a nested scope. */
 static enum nsr_status push_meeting(struct build *b, uint32_t scope,
@@ -242,46 +272,31 @@ static enum nsr_status push_meeting(struct build *b, uint32_t scope,
   NSR_TRY(push_scope(b, scope, m, first, &inner));
   NSR_TRY(push_part(b, scope, last,
                     (struct nsr_part){.kind = NSR_PART_SCOPE, .first = inner}));
-  return unify(b, inner, first);
+  return unify(b, inner);
 }
 
-/* Lays one body: segment, meeting, segment, .. until all engines are done. */
-static enum nsr_status unify(struct build *b, uint32_t scope, int first) {
+/* Lays one body: segment, meeting, segment, .. until all engines that run it
+ * are done. */
+static enum nsr_status unify(struct build *b, uint32_t scope) {
   struct cursor cursors[NSR_MAX_ENGINES] = {0};
   struct meet m[NSR_MAX_ENGINES] = {0};
-  uint32_t last = NSR_NONE;
+  uint32_t last = NSR_NONE, engines = b->scopes.v[scope].engines;
+  int first = 0;
+  while (!(engines >> first & 1))
+    first++;
   do {
     uint32_t start = (uint32_t)b->works.n;
     for (int e = first; e < NSR_MAX_ENGINES; e++)
-      if (b->t->program->stream[e])
+      if (engines >> e & 1)
         NSR_TRY(advance(b, scope, e, &cursors[e], &m[e]));
-    NSR_TRY(push_part(b, scope, &last,
-                      (struct nsr_part){.kind = NSR_PART_SEGMENT,
-                                        .first = start,
-                                        .n = (uint32_t)b->works.n - start}));
-    NSR_TRY(check_meeting(b, m, first));
+    NSR_TRY(push_segment(b, scope, &last, start));
+    if (engines & (engines - 1)) /* several */
+      NSR_TRY(check_meeting(b, m, first));
     if (m[first].kind != AT_END)
       NSR_TRY(push_meeting(b, scope, m, first, &last));
   } while (m[first].kind != AT_END);
   b->scopes.v[scope].last = (uint32_t)b->scopes.n - 1;
   return NSR_OK;
-}
-
-/* Numbers the regions of each body: a barrier, or a scope with one, ends
- * one. */
-static void number_regions(struct nsr_tree *t) {
-  for (uint32_t s = 0; s < t->nscopes; s++) {
-    uint32_t region = 0;
-    for (uint32_t p = t->scopes[s].first_part; p != NSR_NONE;
-         p = t->parts[p].next) {
-      const struct nsr_part *part = &t->parts[p];
-      if (part->kind == NSR_PART_SEGMENT)
-        for (uint32_t i = 0; i < part->n; i++)
-          t->works[part->first + i].region = region;
-      else if (part->kind == NSR_PART_BARRIER || t->scopes[part->first].barrier)
-        region++;
-    }
-  }
 }
 
 struct place_id {
@@ -353,18 +368,14 @@ enum nsr_status nsr_tree_build(struct nsr_ctx *ctx, const struct nsr_program *p,
   struct build b = {.ctx = ctx, .t = out};
   struct meet roots[NSR_MAX_ENGINES] = {0};
   uint32_t root;
-  for (int e = first; e < NSR_MAX_ENGINES; e++)
-    if (p->stream[e])
-      NSR_TRY(refuse_else(&b, e, 0));
   NSR_TRY(push_scope(&b, NSR_NONE, roots, first, &root));
-  NSR_TRY(unify(&b, root, first));
+  NSR_TRY(unify(&b, root));
   out->scopes = b.scopes.v;
   out->nscopes = (uint32_t)b.scopes.n;
   out->parts = b.parts.v;
   out->nparts = (uint32_t)b.parts.n;
   out->works = b.works.v;
   out->nworks = (uint32_t)b.works.n;
-  number_regions(out);
   return check_ids(ctx, out, first);
 }
 
@@ -386,88 +397,5 @@ enum nsr_status nsr_tree_exit(struct nsr_ctx *ctx, const struct nsr_tree *t,
                     "no exit barrier: the kernel may end with work in flight "
                     "and semaphores that are not 0; put a sync in front of "
                     "its halts");
-  return NSR_OK;
-}
-
-/* ---- reference order within a segment */
-
-struct order {
-  const struct nsr_tree *t;
-  uint32_t first, n;
-  const uint32_t *before;
-  uint32_t *sorted; /* old numbers in new order */
-  uint32_t *new_of; /* by old number; NSR_NONE: not placed yet */
-  uint32_t placed;
-  uint32_t next[NSR_MAX_ENGINES], end[NSR_MAX_ENGINES];
-};
-
-/* Places works of engine e until one waits for a work of this segment that
- * is not placed yet; whether any was placed. */
-static bool run_engine(struct order *o, int e) {
-  bool any = false;
-  for (; o->next[e] < o->end[e]; o->next[e]++, any = true) {
-    uint32_t w = o->next[e], p = o->before[w];
-    bool here = p != NSR_NONE && p - o->first < o->n;
-    if (here && o->new_of[p] == NSR_NONE)
-      return any;
-    o->new_of[w] = o->first + o->placed;
-    o->sorted[o->first + o->placed++] = w;
-  }
-  return any;
-}
-
-static enum nsr_status order_segment(struct nsr_ctx *ctx, struct order *o) {
-  for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    o->next[e] = o->end[e] = 0;
-  for (uint32_t w = o->first; w < o->first + o->n; w++) {
-    int e = o->t->works[w].engine;
-    if (o->end[e] == 0)
-      o->next[e] = w;
-    o->end[e] = w + 1;
-  }
-  o->placed = 0;
-  for (bool any = true; any && o->placed < o->n;) {
-    any = false;
-    for (int e = 0; e < NSR_MAX_ENGINES; e++)
-      any |= run_engine(o, e);
-  }
-  if (o->placed == o->n)
-    return NSR_OK;
-  for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    if (o->next[e] < o->end[e])
-      return nsr_fail(ctx, NSR_E_HANG,
-                      nsr_work_place(o->t, &o->t->works[o->next[e]]),
-                      "the input hangs here: the waits of this region form a "
-                      "cycle");
-  return NSR_OK;
-}
-
-enum nsr_status nsr_tree_linearize(struct nsr_ctx *ctx, struct nsr_tree *t,
-                                   uint32_t *before) {
-  struct order o = {.t = t, .before = before};
-  struct nsr_work *works;
-  uint32_t *again;
-  NSR_NEW(ctx, NSR_SCRATCH, o.sorted, t->nworks);
-  NSR_NEW(ctx, NSR_SCRATCH, o.new_of, t->nworks);
-  NSR_NEW(ctx, NSR_SCRATCH, works, t->nworks);
-  NSR_NEW(ctx, NSR_SCRATCH, again, t->nworks);
-  for (uint32_t w = 0; w < t->nworks; w++)
-    o.new_of[w] = NSR_NONE;
-  for (uint32_t p = 0; p < t->nparts; p++) {
-    if (t->parts[p].kind != NSR_PART_SEGMENT)
-      continue;
-    o.first = t->parts[p].first;
-    o.n = t->parts[p].n;
-    NSR_TRY(order_segment(ctx, &o));
-  }
-  for (uint32_t i = 0; i < t->nworks; i++) {
-    uint32_t w = o.sorted[i], p = before[w];
-    works[i] = t->works[w];
-    again[i] = p == NSR_NONE ? NSR_NONE : o.new_of[p];
-  }
-  for (uint32_t i = 0; i < t->nworks; i++) {
-    t->works[i] = works[i];
-    before[i] = again[i];
-  }
   return NSR_OK;
 }

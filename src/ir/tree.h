@@ -1,9 +1,11 @@
-/* tree.h - the common tree: what all engines walk together.
+/* tree.h - the common tree: what the engines walk together.
  *
  * The engines' scope trees unified (algorithm.md 2.2). A body is a list of
  * parts: segments (straight work of every engine, no barrier in it), barriers
- * and nested scopes. Scopes without any work are not in it: their code is
- * control that stays as it is.
+ * and nested scopes. A scope with a barrier is common to all engines; one
+ * without is private to its engine and one element of its region's order
+ * (theory-channels.md 6). Scopes without any work are not in the tree: their
+ * code is control that stays as it is.
  */
 #ifndef NSR_IR_TREE_H
 #define NSR_IR_TREE_H
@@ -12,15 +14,20 @@
 
 /* An instruction that matters to order: datapath, load, or a control
  * instruction with a wait. Numbered in the reference order once
- * nsr_tree_linearize has run; engine by engine within a segment before. */
+ * nsr_tree_linearize has run; engine by engine within a segment before, where
+ * a private scope stands in its place as an element of its own. */
 struct nsr_work {
   uint8_t engine;
-  int8_t channel; /* -1: control */
-  uint32_t insn;
-  uint32_t scope;  /* common scope it lies directly in */
-  uint32_t part;   /* its segment */
+  int8_t channel;  /* -1: control */
+  bool marker;     /* none of the input: a no-op that may be put in front of
+                      insn, behind all work of its channel in the private
+                      scope before it */
+  uint32_t insn;   /* marker: NSR_NONE if there is no place for it */
+  uint32_t scope;  /* scope it lies directly in */
   uint32_t region; /* works of one scope with equal region: no barrier
                       between them within the body */
+  uint32_t nested; /* until linearized: the private scope it stands for,
+                      NSR_NONE: none */
 };
 
 enum nsr_part_kind { NSR_PART_SEGMENT, NSR_PART_BARRIER, NSR_PART_SCOPE };
@@ -35,14 +42,18 @@ struct nsr_part {
 
 struct nsr_common {
   uint8_t kind;    /* enum nsr_scope_kind */
-  bool barrier;    /* a barrier in it */
+  bool barrier;    /* a barrier in it; false: private to one engine */
   bool loops;      /* it or a scope around it is a loop */
-  bool anchored;   /* on all engines, so that its entries are numbered alike;
-                      always where work lies directly in it */
+  bool anchored;   /* on all its engines, so that its entries are numbered
+                      alike; always where work lies directly in it */
   uint32_t parent; /* NSR_NONE: the program */
   uint32_t last;   /* last scope of its subtree (numbered in preorder) */
   uint32_t depth;
   uint32_t first_part;
+  uint32_t engines; /* bit e: engine e runs it */
+  uint32_t element; /* private, until linearized: the work that stands for it,
+                       NSR_NONE where that work is of another body */
+  uint32_t markers, nmarkers; /* private: the works behind it, one a channel */
   uint32_t local[NSR_MAX_ENGINES]; /* the engines' own scopes */
 };
 
@@ -55,6 +66,7 @@ struct nsr_tree {
   struct nsr_work *works;
 };
 
+/* Not of a marker, nor of an element that stands for a scope. */
 static inline const struct nsr_node *nsr_work_node(const struct nsr_tree *t,
                                                    const struct nsr_work *w) {
   return &t->program->nodes[w->engine][w->insn];
@@ -68,12 +80,17 @@ static inline bool nsr_common_in(const struct nsr_tree *t, uint32_t inner,
                                  uint32_t outer) {
   return inner >= outer && inner <= t->scopes[outer].last;
 }
+/* Whether an engine runs a scope, and so can count its entries. */
+static inline bool nsr_common_runs(const struct nsr_tree *t, uint32_t scope,
+                                   int engine) {
+  return t->scopes[scope].engines >> engine & 1;
+}
 /* The innermost scope around both. */
 uint32_t nsr_common_shared(const struct nsr_tree *t, uint32_t a, uint32_t b);
 
 /* Needs a program; makes the scope trees and unifies them. Barriers pair by
  * id and order; where they cannot, both places are named (NSR_E_FAULT).
- * Refuses scopes that some engine may run differently. */
+ * Refuses scopes with a barrier that some engine may run differently. */
 NSR_MUST_USE enum nsr_status nsr_tree_build(struct nsr_ctx *ctx,
                                             const struct nsr_program *p,
                                             struct nsr_tree *out);
@@ -83,11 +100,13 @@ NSR_MUST_USE enum nsr_status nsr_tree_build(struct nsr_ctx *ctx,
 NSR_MUST_USE enum nsr_status
 nsr_tree_exit(struct nsr_ctx *ctx, const struct nsr_tree *t, uint32_t *part);
 
-/* Brings the works of each segment into the reference order: a linear
- * extension of program order and of the waits within the segment (ties by
- * engine, then position). before[w] is the work that w waits for, NSR_NONE:
- * none; it is renumbered along. A cycle is a hang of the input. */
+/* Brings the works into the reference order: within each region a linear
+ * extension of program order and of the waits (ties by engine, then
+ * position), in which a private scope is one element; puts markers behind
+ * private scopes. (*before)[w] is the work that w waits for, NSR_NONE: none;
+ * it is made anew along with works and parts. A cycle is a hang of the input,
+ * or cannot be read where it leads through a private scope. */
 NSR_MUST_USE enum nsr_status
-nsr_tree_linearize(struct nsr_ctx *ctx, struct nsr_tree *t, uint32_t *before);
+nsr_tree_linearize(struct nsr_ctx *ctx, struct nsr_tree *t, uint32_t **before);
 
 #endif

@@ -11,6 +11,12 @@ static void put_work(struct nsr_strbuf *b, const struct nsr_tree *t,
   const struct nsr_work *x = &t->works[w];
   const struct nsr_kernel *k = t->program->k;
   struct nsr_insn insn;
+  if (x->marker) {
+    nsr_strbuf_printf(b, "marker of %s in front of %s[%d]",
+                      nsr_channel_name(k, x->channel),
+                      engine_name(t, x->engine), (int)x->insn);
+    return;
+  }
   const char *bad = nsr_decode(
       k->isa, x->engine,
       nsr_stream_word(k, t->program->stream[x->engine], x->insn), &insn);

@@ -44,6 +44,12 @@ static int by_group(const void *a, const void *b) {
   return x->work < y->work ? -1 : x->work > y->work;
 }
 
+static enum nsr_status no_place(struct plan *p, uint32_t c) {
+  return nsr_fail(p->ctx, NSR_E_REFUSED, nsr_work_place(p->t, &p->t->works[c]),
+                  "this waits for work in a loop or conditional without a "
+                  "barrier, behind which there is no place for a marker");
+}
+
 static enum nsr_status collect_members(struct plan *p,
                                        const struct nsr_needs *needs,
                                        struct member **out, size_t *n) {
@@ -53,6 +59,8 @@ static enum nsr_status collect_members(struct plan *p,
   for (uint32_t i = 0; i < needs->n; i++) {
     uint32_t w = needs->v[i].p;
     const struct nsr_work *x = &p->t->works[w];
+    if (x->marker && x->insn == NSR_NONE)
+      return no_place(p, needs->v[i].c);
     if (!seen[w])
       NSR_PUSH(p->ctx, NSR_SCRATCH, &v,
                (struct member){x->scope, w, x->channel});
@@ -67,8 +75,8 @@ static enum nsr_status collect_members(struct plan *p,
 
 static enum nsr_status make_groups(struct plan *p,
                                    const struct nsr_needs *needs) {
-  struct member *m;
-  size_t n;
+  struct member *m = NULL;
+  size_t n = 0;
   NSR_TRY(collect_members(p, needs, &m, &n));
   NSR_NEW(p->ctx, NSR_SCRATCH, p->group_of, p->t->nworks);
   NSR_NEW(p->ctx, NSR_SCRATCH, p->k_of, p->t->nworks);

@@ -1,6 +1,8 @@
 /* select.c - waits from dependences, on the graph without barriers. */
 #include "sync/select.h"
 
+#include <assert.h>
+
 #include "base/vec.h"
 #include "dep/known.h"
 
@@ -12,6 +14,23 @@ struct select {
   const struct nsr_deps *deps;
   NSR_VEC(struct nsr_need) needs;
 };
+
+/* Whom engine waits for to know of p: p itself, or, in a scope it does not
+ * run, the marker behind the outermost such scope. */
+static uint32_t awaited_for(const struct nsr_tree *t, uint32_t p, int engine) {
+  uint32_t scope = NSR_NONE;
+  for (uint32_t s = t->works[p].scope; !nsr_common_runs(t, s, engine);
+       s = t->scopes[s].parent)
+    scope = s;
+  if (scope == NSR_NONE)
+    return p;
+  const struct nsr_common *x = &t->scopes[scope];
+  for (uint32_t m = x->markers; m < x->markers + x->nmarkers; m++)
+    if (t->works[m].channel == t->works[p].channel)
+      return m;
+  assert(false);
+  return p;
+}
 
 static void enter(struct nsr_walk *walk, const struct nsr_work *works,
                   const struct nsr_need *n) {
@@ -43,8 +62,11 @@ static enum nsr_status select_work(void *user, struct nsr_walk *walk,
     s->needs.n = 0;
   for (uint32_t i = deps->first[w]; i < deps->first[w + 1]; i++) {
     const struct nsr_dep *d = &deps->deps[i];
-    if (!satisfied(walk, engine, d))
-      NSR_TRY(add_need(s, walk, (struct nsr_need){w, d->p, d->lag}));
+    if (satisfied(walk, engine, d))
+      continue;
+    uint32_t p = awaited_for(deps->tree, d->p, engine);
+    NSR_TRY(
+        add_need(s, walk, (struct nsr_need){w, p, p == d->p ? d->lag : 0u}));
   }
   return NSR_OK;
 }
@@ -122,8 +144,10 @@ enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
   const struct nsr_tree *t = deps->tree;
   bool *awaited;
   NSR_NEW(ctx, NSR_SCRATCH, awaited, t->nworks);
-  for (uint32_t i = 0; i < deps->n; i++)
-    awaited[deps->deps[i].p] = true;
+  for (uint32_t i = 0; i < deps->n; i++) {
+    const struct nsr_dep *d = &deps->deps[i];
+    awaited[awaited_for(t, d->p, t->works[d->c].engine)] = true;
+  }
   struct nsr_walk walk;
   NSR_TRY(nsr_walk_init(ctx, t, awaited, nsr_deps_levels(deps), false, &walk));
   struct select s = {.ctx = ctx, .deps = deps};

@@ -2,8 +2,8 @@
 ;       conditionals in turn), the consumer stands behind the join; the arm
 ;       taken changes every other iteration.
 ; kind: MISS HANG
-; expect: refused other engines cannot count its entries
-; wanted: rewritten
+; expect: rewritten
+; barriers: 1
 
 .isa tile64
 .kernel "two-arms"

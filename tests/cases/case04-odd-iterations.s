@@ -2,8 +2,8 @@
 ;       consumer outside: no update may leave the conditional, and the wait
 ;       must pass when nothing is owed.
 ; kind: HANG
-; expect: refused other engines cannot count its entries
-; wanted: rewritten
+; expect: rewritten
+; barriers: 1
 
 .isa tile64
 .kernel "odd-iterations"

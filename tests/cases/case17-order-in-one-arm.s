@@ -2,7 +2,7 @@
 ;       inside a conditional as well; where it is not taken, the consumer must
 ;       wait on its own.
 ; kind: MISS
-; expect: refused other engines cannot count its entries
+; expect: refused in or behind a loop or conditional
 ; wanted: rewritten
 
 .isa tile64

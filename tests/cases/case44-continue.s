@@ -1,8 +1,8 @@
 ; case: BOLT #49. Two back edges to one head (a continue) are one loop, and
 ;       structured.
 ; kind: ENC
-; expect: refused other engines cannot count its entries
-; wanted: rewritten
+; expect: rewritten
+; barriers: 1
 
 .isa tile64
 .kernel "continue"

@@ -145,6 +145,53 @@ static void test_races(void **state) {
   CHECK_CASES(races, NSR_STAGE_DEPS);
 }
 
+/* ---- private scopes */
+
+static const struct pass_case privates[] = {
+    {"an arm counts for itself, and is one step for others",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=1\n sync\n halt\n"
+          ".engine sp\n br.eq r1, 0, s\n st a, r1 ^s1\n st a, r1 ?s1>=1\n"
+          "s: nop ^s0\n sync\n halt\n",
+     NSR_OK,
+     "sp[2] st after sp[1] st: must, sbuf 0..3\n"
+     "act[0] copy after sp[2] st: must, sbuf 0..3\n"
+     "act[0] copy after sp[1] st: must, sbuf 0..3\n"},
+    {"a wait in an arm for the arm's own update",
+     HEAD ".engine sp\n br.eq r1, 0, s\n st a, r1 ^s1\n st a, r1 ?s1>=1\n"
+          "s: sync\n halt\n",
+     NSR_OK, "sp[2] st after sp[1] st: must, sbuf 0..3\n"},
+    {"an update behind the arm",
+     HEAD ".engine sp\n br.eq r1, 0, s\n st a, r1 ^s1\ns: st b, r1 ^s1\n"
+          " nop ?s1>=2\n sync\n halt\n",
+     NSR_E_REFUSED, "in or behind a loop"},
+    {"updates in front of the arm are counted still",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s1>=1\n sync\n halt\n"
+          ".engine sp\n st a, r1 ^s1\n br.eq r1, 0, s\n st r, r1 ^s1\n"
+          "s: sync\n halt\n",
+     NSR_OK, "act[0] copy after sp[0] st: must, sbuf 0..15\n"},
+    {"a loop's own updates name no iteration",
+     HEAD ".engine sp\nl: st a, r1 ^s1\n nop ?s1>=1\n br.lt r1, 3, l\n"
+          " sync\n halt\n",
+     NSR_E_REFUSED, "in or behind a loop"},
+    {"a loop that overlaps its own iterations",
+     HEAD ".engine sp\nl: st a, r1\n br.lt r1, 3, l\n sync\n halt\n",
+     NSR_E_RACE, "its own semaphore"},
+    {"C6: waits lead into a scope and out of it again",
+     HEAD ".engine act\nl: nop ^s0\n nop ?s1>=1\n br.lt r1, 3, l\n sync\n"
+          " halt\n.engine sp\n nop ?s0>=1 ^s1\n sync\n halt\n",
+     NSR_E_REFUSED, "in or behind a loop"},
+    {"two arms on contrary conditions are no race",
+     HEAD ".engine sp\n br.eq r1, 0, s\n st a, r1\ns: br.ne r1, 0, t\n"
+          " st a, r1\nt: sync\n halt\n",
+     NSR_OK,
+     "sp[3] st after sp[1] st: must, sbuf 0..3, unordered in the input\n"},
+};
+
+static void test_privates(void **state) {
+  (void)state;
+  CHECK_CASES(privates, NSR_STAGE_DEPS);
+}
+
 /* ---- distances */
 
 #define LOOP(body)                                                             \
@@ -237,6 +284,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_waits),
       cmocka_unit_test(test_races),
+      cmocka_unit_test(test_privates),
       cmocka_unit_test(test_distances),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,16 +73,53 @@ static const struct pass_case single[] = {
     {"both arms",
      HEAD ".engine sp\n br.eq r1, 1, t\n st a, r1\n sync 1\n br j\n"
           "t: st a, r2\n sync 2\nj: sync 3\n halt\n",
-     NSR_E_REFUSED, "both arms"},
+     NSR_OK,
+     "program 0\n  arm 1\n    sp[1] st\n    sync 1\n  arm 2\n    sp[4] st\n"
+     "    sync 2\n  sync 3\n"},
+    {"both arms, the later one laid out first",
+     HEAD ".engine sp\n br.eq r1, 1, t\n st a, r1\n sync 2\n br j\n"
+          "t: st a, r2\n sync 1\nj: sync 3\n halt\n",
+     NSR_OK,
+     "program 0\n  arm 1\n    sp[4] st\n    sync 1\n  arm 2\n    sp[1] st\n"
+     "    sync 2\n  sync 3\n"},
     {"two exits",
      HEAD ".engine sp\nl: br.ge r1, 3, d\n sync\n br.eq r1, 2, e\n"
           " br l\ne: st a, r1\nd: sync\n halt\n",
      NSR_E_REFUSED, "several places"},
     {"no exit", HEAD ".engine sp\n sync\nl: sync\n br l\n halt\n",
      NSR_E_REFUSED, "without an exit"},
-    {"loop without a barrier",
-     HEAD ".engine sp\nl: st a, r1\n br.lt r1, 3, l\n sync\n halt\n",
-     NSR_E_REFUSED, "no barrier in it"},
+    {"private loop: a marker behind it",
+     HEAD ".engine sp\n mov r2, 1\nl: st a, r1\n dma q0, a, a\n"
+          " br.lt r1, 3, l\n mov r2, 2\n sync\n halt\n",
+     NSR_OK,
+     "program 0\n  loop 1\n    sp[1] st\n    sp[2] dma q0\n"
+     "  marker of sp in front of sp[4]\n"
+     "  marker of q0 in front of sp[4]\n  sync 0\n"},
+    {"private arms: markers behind both",
+     HEAD ".engine sp\n br.eq r1, 1, t\n st a, r1\n br j\n"
+          "t: dma q0, a, a\nj: sync 3\n halt\n",
+     NSR_OK,
+     "program 0\n  arm 1\n    sp[3] dma q0\n  marker of q0 in front of sp[4]\n"
+     "  arm 2\n    sp[1] st\n  marker of sp in front of sp[4]\n"
+     "  sync 3\n"},
+    {"private rest of a body: the marker stands in the header",
+     HEAD ".engine sp\nl: br.ge r1, 3, d\n sync\n add r1, r1, 1\n"
+          " br.eq r1, 2, l\n st a, r1\n br l\nd: sync\n halt\n",
+     NSR_OK,
+     "program 0\n  loop 1\n    marker of sp in front of sp[0]\n    arm 2\n"
+     "      sync 0\n      arm 3\n        sp[4] st\n  sync 1\n"},
+    {"private rest of a body that is left elsewhere: no place",
+     HEAD ".engine sp\nl: sync\n br.eq r2, 1, l\n st a, r1\n"
+          " br.lt r1, 3, l\n sync\n halt\n",
+     NSR_OK,
+     "program 0\n  loop 1\n    sync 0\n    arm 2\n      sp[2] st\n"
+     "    marker of sp in front of sp[-1]\n  sync 1\n"},
+    {"nested private scopes share the outermost one's marker",
+     HEAD ".engine sp\nl: br.eq r2, 1, s\n st a, r1\ns: add r1, r1, 1\n"
+          " br.lt r1, 3, l\n mov r2, 1\n sync\n halt\n",
+     NSR_OK,
+     "program 0\n  loop 1\n    arm 2\n      sp[1] st\n"
+     "  marker of sp in front of sp[4]\n  sync 0\n"},
     {"barrier passed by",
      HEAD ".engine sp\nl: br.eq r2, 1, s\n sync\ns: st a, r1\n"
           " br.lt r1, 3, l\n sync\n halt\n",

@@ -1,0 +1,346 @@
+/* order.c - the reference order: elements of a region sorted by its waits,
+ * the tree laid anew in that order.
+ */
+#include "base/vec.h"
+#include "ir/tree.h"
+
+struct order {
+  struct nsr_ctx *ctx;
+  struct nsr_tree *t; /* as it was built */
+  const uint32_t *before;
+  const uint32_t *first; /* by work: its edges[first[w]..first[w+1]-1] */
+  const uint32_t *edges; /* elements of the same body that come before it */
+  bool *placed;          /* by work: in its segment's new order */
+  uint32_t *new_of;      /* by work: its new number */
+  uint32_t *head; /* by scope: private scopes whose markers its header holds,
+                     a list linked by .. */
+  uint32_t *link; /* .. this */
+  uint32_t next[NSR_MAX_ENGINES], end[NSR_MAX_ENGINES];
+  NSR_VEC(struct nsr_part) parts;
+  NSR_VEC(struct nsr_work) works;
+};
+
+/* ---- edges between elements of one body */
+
+/* The elements in front of which w (waiting) and p (awaited) count, lifted
+ * out of private scopes until they lie in one body. False where they never
+ * do, or lie in one private scope: nothing to order here. */
+static bool lift(const struct nsr_tree *t, uint32_t *w, uint32_t *p) {
+  for (bool lifted = false;; lifted = true) {
+    uint32_t sw = t->works[*w].scope, sp = t->works[*p].scope;
+    if (sw == sp)
+      return *w != *p || !lifted;
+    bool up_w = t->scopes[sw].depth >= t->scopes[sp].depth;
+    uint32_t s = up_w ? sw : sp;
+    if (t->scopes[s].barrier)
+      return false;
+    *(up_w ? w : p) = t->scopes[s].element;
+  }
+}
+
+static enum nsr_status find_edges(struct order *o) {
+  uint32_t n = o->t->nworks, *first, *edges;
+  NSR_NEW(o->ctx, NSR_SCRATCH, first, n + 2);
+  NSR_NEW(o->ctx, NSR_SCRATCH, edges, n);
+  for (int pass = 0; pass < 2; pass++) {
+    for (uint32_t i = 0; i < n; i++) {
+      uint32_t w = i, p = o->before[i];
+      if (p == NSR_NONE || !lift(o->t, &w, &p))
+        continue;
+      if (pass == 0)
+        first[w + 2]++;
+      else
+        edges[first[w + 1]++] = p;
+    }
+    for (uint32_t i = 0; pass == 0 && i < n + 1; i++)
+      first[i + 1] += first[i];
+  }
+  o->first = first;
+  o->edges = edges;
+  return NSR_OK;
+}
+
+/* ---- one segment */
+
+/* Whether all that w must follow has been placed; edges out of other
+ * segments of the body are behind us. */
+static bool ready(const struct order *o, const struct nsr_part *part,
+                  uint32_t w) {
+  for (uint32_t i = o->first[w]; i < o->first[w + 1]; i++)
+    if (o->edges[i] - part->first < part->n && !o->placed[o->edges[i]])
+      return false;
+  return true;
+}
+
+static bool run_engine(struct order *o, const struct nsr_part *part, int e,
+                       uint32_t *sorted, uint32_t *n) {
+  bool any = false;
+  for (; o->next[e] < o->end[e] && ready(o, part, o->next[e]); any = true) {
+    o->placed[o->next[e]] = true;
+    sorted[(*n)++] = o->next[e]++;
+  }
+  return any;
+}
+
+static enum nsr_status report_cycle(struct order *o,
+                                    const struct nsr_part *part) {
+  bool scopes = false;
+  uint32_t at = NSR_NONE;
+  for (uint32_t w = part->first; w < part->first + part->n; w++)
+    if (!o->placed[w]) {
+      scopes |= o->t->works[w].nested != NSR_NONE;
+      at = at == NSR_NONE ? w : at;
+    }
+  struct nsr_place place = nsr_work_place(o->t, &o->t->works[at]);
+  if (scopes)
+    return nsr_fail(o->ctx, NSR_E_REFUSED, place,
+                    "the waits of this region lead into a loop or conditional "
+                    "without a barrier and out of it again: no order exists "
+                    "in which it is one step");
+  return nsr_fail(o->ctx, NSR_E_HANG, place,
+                  "the input hangs here: the waits of this region form a "
+                  "cycle");
+}
+
+static enum nsr_status
+sort_segment(struct order *o, const struct nsr_part *part, uint32_t *sorted) {
+  uint32_t n = 0;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    o->next[e] = o->end[e] = 0;
+  for (uint32_t w = part->first; w < part->first + part->n; w++) {
+    int e = o->t->works[w].engine;
+    if (o->end[e] == 0)
+      o->next[e] = w;
+    o->end[e] = w + 1;
+  }
+  for (bool any = true; any && n < part->n;) {
+    any = false;
+    for (int e = 0; e < NSR_MAX_ENGINES; e++)
+      any |= run_engine(o, part, e, sorted, &n);
+  }
+  return n == part->n ? NSR_OK : report_cycle(o, part);
+}
+
+/* ---- laying the tree anew */
+
+static enum nsr_status push_part(struct order *o, uint32_t scope,
+                                 uint32_t *last, struct nsr_part part) {
+  uint32_t id = (uint32_t)o->parts.n;
+  part.next = NSR_NONE;
+  NSR_PUSH(o->ctx, NSR_SCRATCH, &o->parts, part);
+  if (*last == NSR_NONE)
+    o->t->scopes[scope].first_part = id;
+  else
+    o->parts.v[*last].next = id;
+  *last = id;
+  return NSR_OK;
+}
+
+static enum nsr_status push_run(struct order *o, uint32_t scope, uint32_t *last,
+                                uint32_t start) {
+  uint32_t n = (uint32_t)o->works.n - start;
+  struct nsr_part part = {.kind = NSR_PART_SEGMENT, .first = start, .n = n};
+  return n ? push_part(o, scope, last, part) : NSR_OK;
+}
+
+static uint64_t channels_of(const struct nsr_tree *t, uint32_t scope) {
+  uint64_t channels = 0;
+  for (uint32_t p = t->scopes[scope].first_part; p != NSR_NONE;
+       p = t->parts[p].next)
+    for (uint32_t w = t->parts[p].first; w < t->parts[p].first + t->parts[p].n;
+         w++)
+      if (t->works[w].nested != NSR_NONE)
+        channels |= channels_of(t, t->works[w].nested);
+      else if (t->works[w].channel >= 0)
+        channels |= UINT64_C(1) << t->works[w].channel;
+  return channels;
+}
+
+/* Markers for a private scope, in front of insn: one per channel with work in
+ * it. */
+static enum nsr_status push_markers(struct order *o, uint32_t private,
+                                    uint64_t channels, uint32_t scope,
+                                    uint32_t insn) {
+  struct nsr_common *x = &o->t->scopes[private];
+  const struct nsr_work *element = &o->t->works[x->element];
+  x->markers = (uint32_t)o->works.n;
+  for (int8_t ch = 0; ch < NSR_MAX_CHANNELS; ch++)
+    if (channels >> ch & 1)
+      NSR_PUSH(o->ctx, NSR_SCRATCH, &o->works,
+               (struct nsr_work){.engine = element->engine,
+                                 .channel = ch,
+                                 .marker = true,
+                                 .insn = insn,
+                                 .scope = scope,
+                                 .nested = NSR_NONE});
+  x->nmarkers = (uint32_t)o->works.n - x->markers;
+  return NSR_OK;
+}
+
+/* Whether nothing follows scope `inner` in x: it is the last item, or an arm
+ * of the branch that is. */
+static bool ends_with(const struct nsr_scopes *own, const struct nsr_scope *x,
+                      uint32_t inner) {
+  for (uint32_t i = x->nitems; i-- > 0;) {
+    const struct nsr_item *it = &own->items[x->first_item + i];
+    if (!it->is_scope)
+      return false;
+    if (it->first == inner)
+      return true;
+    if (own->scopes[it->first].kind != NSR_SCOPE_ARM)
+      return false;
+  }
+  return false;
+}
+
+/* Where nothing follows a private scope in its body, nor in the arms around
+ * it: the loop whose header runs next, if that is the only way out of it. */
+static uint32_t header_behind(const struct nsr_tree *t, uint32_t private) {
+  int e = t->works[t->scopes[private].element].engine;
+  const struct nsr_scopes *own = &t->local[e];
+  uint32_t s = t->scopes[private].parent;
+  uint32_t inner = t->scopes[private].local[e];
+  while (s != 0) {
+    uint32_t local = t->scopes[s].local[e];
+    const struct nsr_scope *x = &own->scopes[local];
+    if (!ends_with(own, x, inner))
+      return NSR_NONE;
+    if (x->kind == NSR_SCOPE_LOOP)
+      return x->top_exit ? s : NSR_NONE;
+    inner = local;
+    s = t->scopes[s].parent;
+  }
+  return NSR_NONE;
+}
+
+/* Lists the private scopes whose markers stand in a loop's header. */
+static enum nsr_status find_headers(struct order *o) {
+  const struct nsr_tree *t = o->t;
+  NSR_NEW(o->ctx, NSR_SCRATCH, o->head, t->nscopes);
+  NSR_NEW(o->ctx, NSR_SCRATCH, o->link, t->nscopes);
+  for (uint32_t s = 0; s < t->nscopes; s++)
+    o->head[s] = NSR_NONE;
+  for (uint32_t s = t->nscopes; s-- > 1;) {
+    const struct nsr_common *x = &t->scopes[s];
+    if (x->barrier || !t->scopes[x->parent].barrier ||
+        t->works[x->element].insn != NSR_NONE)
+      continue;
+    uint32_t h = header_behind(t, s);
+    if (h == NSR_NONE)
+      continue;
+    o->link[s] = o->head[h];
+    o->head[h] = s;
+  }
+  return NSR_OK;
+}
+
+/* The markers at a loop's header: behind the last of its iterations. */
+static enum nsr_status lay_header(struct order *o, uint32_t scope,
+                                  uint32_t *last) {
+  uint32_t start = (uint32_t)o->works.n;
+  for (uint32_t s = o->head[scope]; s != NSR_NONE; s = o->link[s]) {
+    int e = o->t->works[o->t->scopes[s].element].engine;
+    uint32_t local = o->t->scopes[scope].local[e];
+    NSR_TRY(push_markers(o, s, channels_of(o->t, s), scope,
+                         o->t->local[e].scopes[local].entry));
+  }
+  return push_run(o, scope, last, start);
+}
+
+static enum nsr_status lay_scope(struct order *o, uint32_t scope);
+
+/* A private scope among the elements of a segment. */
+static enum nsr_status lay_private(struct order *o, uint32_t scope,
+                                   uint32_t *last, uint32_t w) {
+  struct nsr_work element = o->t->works[w];
+  uint32_t private = element.nested;
+  uint64_t channels = channels_of(o->t, private);
+  NSR_TRY(
+      push_part(o, scope, last,
+                (struct nsr_part){.kind = NSR_PART_SCOPE, .first = private}));
+  NSR_TRY(lay_scope(o, private));
+  /* inside a private scope all is of one engine, which counts for itself */
+  if ((!o->t->scopes[scope].barrier && scope != 0) ||
+      o->t->scopes[private].nmarkers > 0)
+    return NSR_OK;
+  uint32_t start = (uint32_t)o->works.n;
+  NSR_TRY(push_markers(o, private, channels, scope, element.insn));
+  return push_run(o, scope, last, start);
+}
+
+static enum nsr_status lay_segment(struct order *o, uint32_t scope,
+                                   uint32_t *last,
+                                   const struct nsr_part *part) {
+  uint32_t *sorted, start = (uint32_t)o->works.n;
+  NSR_NEW(o->ctx, NSR_SCRATCH, sorted, part->n);
+  NSR_TRY(sort_segment(o, part, sorted));
+  for (uint32_t i = 0; i < part->n; i++) {
+    const struct nsr_work *w = &o->t->works[sorted[i]];
+    if (w->nested == NSR_NONE) {
+      o->new_of[sorted[i]] = (uint32_t)o->works.n;
+      NSR_PUSH(o->ctx, NSR_SCRATCH, &o->works, *w);
+      continue;
+    }
+    NSR_TRY(push_run(o, scope, last, start));
+    NSR_TRY(lay_private(o, scope, last, sorted[i]));
+    start = (uint32_t)o->works.n;
+  }
+  return push_run(o, scope, last, start);
+}
+
+static enum nsr_status lay_scope(struct order *o, uint32_t scope) {
+  uint32_t last = NSR_NONE, next = o->t->scopes[scope].first_part;
+  o->t->scopes[scope].first_part = NSR_NONE;
+  NSR_TRY(lay_header(o, scope, &last));
+  for (; next != NSR_NONE; next = o->t->parts[next].next) {
+    const struct nsr_part *part = &o->t->parts[next];
+    if (part->kind == NSR_PART_SEGMENT)
+      NSR_TRY(lay_segment(o, scope, &last, part));
+    else
+      NSR_TRY(push_part(o, scope, &last, *part));
+    if (part->kind == NSR_PART_SCOPE)
+      NSR_TRY(lay_scope(o, part->first));
+  }
+  return NSR_OK;
+}
+
+/* Numbers the regions of each body: a barrier, or a scope with one, ends
+ * one. */
+static void number_regions(struct nsr_tree *t) {
+  for (uint32_t s = 0; s < t->nscopes; s++) {
+    uint32_t region = 0;
+    for (uint32_t p = t->scopes[s].first_part; p != NSR_NONE;
+         p = t->parts[p].next) {
+      const struct nsr_part *part = &t->parts[p];
+      if (part->kind == NSR_PART_SEGMENT)
+        for (uint32_t i = 0; i < part->n; i++)
+          t->works[part->first + i].region = region;
+      else if (part->kind == NSR_PART_BARRIER || t->scopes[part->first].barrier)
+        region++;
+    }
+  }
+}
+
+enum nsr_status nsr_tree_linearize(struct nsr_ctx *ctx, struct nsr_tree *t,
+                                   uint32_t **before) {
+  struct order o = {.ctx = ctx, .t = t, .before = *before};
+  NSR_TRY(find_edges(&o));
+  NSR_NEW(ctx, NSR_SCRATCH, o.placed, t->nworks);
+  NSR_NEW(ctx, NSR_SCRATCH, o.new_of, t->nworks);
+  NSR_TRY(find_headers(&o));
+  NSR_TRY(lay_scope(&o, 0));
+  uint32_t *again;
+  NSR_NEW(ctx, NSR_SCRATCH, again, o.works.n);
+  for (size_t w = 0; w < o.works.n; w++)
+    again[w] = NSR_NONE;
+  for (uint32_t w = 0; w < t->nworks; w++)
+    if ((*before)[w] != NSR_NONE)
+      again[o.new_of[w]] = o.new_of[(*before)[w]];
+  *before = again;
+  t->parts = o.parts.v;
+  t->nparts = (uint32_t)o.parts.n;
+  t->works = o.works.v;
+  t->nworks = (uint32_t)o.works.n;
+  number_regions(t);
+  return NSR_OK;
+}
