@@ -128,6 +128,17 @@ static uint32_t between(const struct access *p, const struct access *c,
   return least;
 }
 
+/* Accumulation into the same PSUM bytes, after the write that started it,
+ * happens in issue order where a channel keeps that for hidden state. */
+static bool accumulates(const struct nsr_tree *t, uint32_t p, uint32_t c,
+                        const struct access *ap, const struct access *ac) {
+  int ch = t->works[p].channel;
+  return ch == t->works[c].channel && ac->op->acc &&
+         nsr_role_writes((enum nsr_role)ap->op->role) &&
+         ap->op->space == NSR_PSUM && ac->op->space == NSR_PSUM &&
+         nsr_channel_order(t->program->k, ch) == NSR_ORDER_HIDDEN;
+}
+
 /* Whether the two can conflict at all, whatever their registers hold. */
 static bool may_conflict(const struct access *a, const struct access *b) {
   struct nsr_footprint fa, fb;
@@ -152,19 +163,17 @@ enum nsr_status nsr_distance(struct nsr_ctx *ctx, const struct nsr_distances *d,
                              uint32_t *k, bool *exact) {
   uint32_t loop = outermost_loop(d->tree, p);
   struct nsr_insn xp, xc;
-  *k = least;
-  *exact = loop != NSR_NONE && loop == outermost_loop(d->tree, c);
-  if (!*exact)
-    return NSR_OK;
+  bool counted = loop != NSR_NONE && loop == outermost_loop(d->tree, c);
+  *exact = counted;
+  *k = NSR_NEVER;
   NSR_TRY(decode(ctx, d, p, &xp));
   NSR_TRY(decode(ctx, d, c, &xc));
-  *k = NSR_NEVER;
   for (int i = 0; i < xp.noperands; i++)
     for (int j = 0; j < xc.noperands; j++) {
       struct access ap = access_of(d, p, &xp, i), ac = access_of(d, c, &xc, j);
-      if (!may_conflict(&ap, &ac))
+      if (accumulates(d->tree, p, c, &ap, &ac) || !may_conflict(&ap, &ac))
         continue;
-      uint32_t x = between(&ap, &ac, least, exact);
+      uint32_t x = counted ? between(&ap, &ac, least, exact) : least;
       if (x < *k)
         *k = x;
     }

@@ -20,9 +20,11 @@ NSR_MUST_USE enum nsr_status nsr_distances_init(struct nsr_ctx *ctx,
 
 /* The smallest k >= least such that p in some iteration t of the outermost
  * loop around both, and c in iteration t + k, touch a common byte that one of
- * them writes; NSR_NEVER: none. *exact is false where addresses are not known
- * well enough: then k = least, the safe answer. Rotation with coprime or long
- * periods and affine addresses with different steps are of that kind. */
+ * them writes; NSR_NEVER: none. *exact is false where there is no such loop,
+ * or addresses are not known well enough: then k = least, the safe answer.
+ * Rotation with coprime or long periods and affine addresses with different
+ * steps are of that kind. What a channel keeps in order does not count:
+ * accumulation in PSUM. */
 NSR_MUST_USE enum nsr_status
 nsr_distance(struct nsr_ctx *ctx, const struct nsr_distances *d, uint32_t p,
              uint32_t c, uint32_t least, uint32_t *k, bool *exact);

@@ -168,7 +168,7 @@ static const struct pass_case privates[] = {
      HEAD ".engine act\n copy b[4*4], a[4*4] ?s1>=1\n sync\n halt\n"
           ".engine sp\n st a, r1 ^s1\n br.eq r1, 0, s\n st r, r1 ^s1\n"
           "s: sync\n halt\n",
-     NSR_OK, "act[0] copy after sp[0] st: must, sbuf 0..15\n"},
+     NSR_OK, "act[0] copy after sp[0] st: must, sbuf 0..3\n"},
     {"a loop's own updates name no iteration",
      HEAD ".engine sp\nl: st a, r1 ^s1\n nop ?s1>=1\n br.lt r1, 3, l\n"
           " sync\n halt\n",
