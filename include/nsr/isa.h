@@ -73,13 +73,31 @@ enum nsr_sem {
   NSR_SEM_COPY,
   NSR_SEM_FILL,
   NSR_SEM_IOTA,
-  NSR_SEM_STORE,            /* st: one element from a register */
-  NSR_SEM_LOAD,             /* ld */
-  NSR_SEM_TENSOR_TENSOR,    /* dst = a op b, element by element */
-  NSR_SEM_TENSOR_SCALAR,    /* dst = (src op0 imm0) op1 imm1 */
-  NSR_SEM_TENSOR_ROWSCALAR, /* dst = src op scalar[partition] */
-  NSR_SEM_TENSOR_REDUCE,    /* dst = op over src's innermost dimension */
-  NSR_SEM_ACTIVATION        /* dst = func(src * scale + bias) */
+  NSR_SEM_STORE,                  /* st: one element from a register */
+  NSR_SEM_LOAD,                   /* ld */
+  NSR_SEM_TENSOR_TENSOR,          /* dst = a op b, element by element */
+  NSR_SEM_TENSOR_SCALAR,          /* dst = (src op0 imm0) op1 imm1 */
+  NSR_SEM_TENSOR_ROWSCALAR,       /* dst = src op scalar[partition] */
+  NSR_SEM_TENSOR_REDUCE,          /* dst = op over src's innermost dimension */
+  NSR_SEM_ACTIVATION,             /* dst = func(src * scale + bias) */
+  NSR_SEM_ACTIVATION_ROWBIAS,     /* bias: one element per partition */
+  NSR_SEM_ACTIVATION_SUM,         /* and sum = sum of the row */
+  NSR_SEM_ACTIVATION_ROWBIAS_SUM, /* both */
+  NSR_SEM_CAST,                   /* dst = src, in dst's dtype */
+  NSR_SEM_COPY_PREDICATED,        /* dst = src where pred != 0 */
+  NSR_SEM_FILL_PREDICATED,        /* dst = value where pred != 0 */
+  NSR_SEM_SELECT,                 /* dst = pred != 0 ? a : b */
+  NSR_SEM_SCAN, /* dst[j] = (dst[j-1] op0 a[j]) op1 b[j]; dst[-1]: init */
+  NSR_SEM_AFFINE_SELECT,      /* dst = iota test 0 ? src : value */
+  NSR_SEM_MAX8,               /* dst = the 8 largest of the row, falling */
+  NSR_SEM_GATHER,             /* dst[p][i] = src[p][index[p][i]] */
+  NSR_SEM_ACCUMULATE,         /* dst = dst op src */
+  NSR_SEM_GATHER_ROWS,        /* dst[i] = src[index[i]], by rows (partitions) */
+  NSR_SEM_SCATTER_ROWS,       /* dst[index[i]] = src[i] */
+  NSR_SEM_SCATTER_ACCUMULATE, /* dst[index[i]] = dst[index[i]] op src[i] */
+  NSR_SEM_LOAD_STATIONARY,    /* hidden state = src */
+  NSR_SEM_MATMUL,             /* dst = state transposed * src, or dst + that */
+  NSR_SEM_TRANSPOSE           /* dst[j][p] = src[p][j] */
 };
 
 enum nsr_role {

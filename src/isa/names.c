@@ -24,12 +24,38 @@ static const char *const ctls[] = {
     "none", "mov", "add", "sub", "mul", "and",  "or",   "xor",
     "shl",  "shr", "rem", "min", "max", "gt",   "ge",   "lt",
     "le",   "eq",  "ne",  "sel", "br",  "wait", "jump", "halt"};
-static const char *const sems[] = {"none",          "nop",
-                                   "copy",          "fill",
-                                   "iota",          "store",
-                                   "load",          "tensor-tensor",
-                                   "tensor-scalar", "tensor-rowscalar",
-                                   "tensor-reduce", "activation"};
+static const char *const sems[] = {
+    "none",
+    "nop",
+    "copy",
+    "fill",
+    "iota",
+    "store",
+    "load",
+    "tensor-tensor",
+    "tensor-scalar",
+    "tensor-rowscalar",
+    "tensor-reduce",
+    "activation",
+    "activation-rowbias",
+    "activation-sum",
+    "activation-rowbias-sum",
+    "cast",
+    "copy-predicated",
+    "fill-predicated",
+    "select",
+    "scan",
+    "affine-select",
+    "max8",
+    "gather",
+    "accumulate",
+    "gather-rows",
+    "scatter-rows",
+    "scatter-accumulate",
+    "load-stationary",
+    "matmul",
+    "transpose",
+};
 
 _Static_assert(COUNT(spaces) == NSR_PSUM + 1, "order of enum nsr_space");
 _Static_assert(COUNT(dtypes) == NSR_U8 + 1, "order of enum nsr_dtype");
@@ -42,7 +68,7 @@ _Static_assert(COUNT(classes) == NSR_BARRIER + 1, "order of enum nsr_class");
 _Static_assert(COUNT(meanings) == NSR_MEANING_OPAQUE + 1,
                "order of enum nsr_meaning");
 _Static_assert(COUNT(ctls) == NSR_CTL_HALT + 1, "order of enum nsr_ctl");
-_Static_assert(COUNT(sems) == NSR_SEM_ACTIVATION + 1, "order of enum nsr_sem");
+_Static_assert(COUNT(sems) == NSR_SEM_TRANSPOSE + 1, "order of enum nsr_sem");
 
 static const char *name_of(const char *const *list, size_t n, unsigned i) {
   return i < n ? list[i] : "?";

@@ -31,7 +31,7 @@ const char *nsr_fault_name(enum nsr_fault_kind kind) {
 
 struct numbers {
   const struct nsr_kernel *kernel;
-  struct nsr_bytes *memory;
+  struct nsr_byte_memory *memory;
   struct nsr_sim *sim;
   struct nsr_image *image;
 };

@@ -18,7 +18,14 @@ struct page {
   uint8_t *data;
 };
 
-struct nsr_bytes {
+/* Hidden state of an engine: a copy of an operand's elements. */
+struct state {
+  struct nsr_elements elements; /* in NULL: nothing yet */
+  uint8_t *bytes;
+  size_t cap;
+};
+
+struct nsr_byte_memory {
   struct nsr_memory memory; /* first: the model's view */
   struct nsr_ctx *ctx;
   enum nsr_arena_id arena;
@@ -26,15 +33,16 @@ struct nsr_bytes {
   struct page *pages;
   size_t n, cap;
   struct page last;
+  struct state *states; /* by hidden state of the image */
 };
 
-struct nsr_memory *nsr_bytes_memory(struct nsr_bytes *m) {
+struct nsr_memory *nsr_bytes_memory(struct nsr_byte_memory *m) {
   return &m->memory;
 }
 
 /* ---- pages */
 
-static enum nsr_status pages_grow(struct nsr_bytes *m) {
+static enum nsr_status pages_grow(struct nsr_byte_memory *m) {
   size_t cap = m->cap ? m->cap * 2 : 256;
   struct page *pages;
   NSR_NEW(m->ctx, m->arena, pages, cap);
@@ -51,7 +59,7 @@ static enum nsr_status pages_grow(struct nsr_bytes *m) {
   return NSR_OK;
 }
 
-static enum nsr_status page_at(struct nsr_bytes *m, enum nsr_space space,
+static enum nsr_status page_at(struct nsr_byte_memory *m, enum nsr_space space,
                                uint64_t number, uint8_t **data) {
   uint64_t key = (number << 2 | (uint64_t)space) + 1;
   if (m->last.key != key) {
@@ -74,7 +82,7 @@ static enum nsr_status page_at(struct nsr_bytes *m, enum nsr_space space,
 }
 
 /* Moves n bytes in (out NULL) or out (in NULL). */
-static enum nsr_status transfer(struct nsr_bytes *m, enum nsr_space space,
+static enum nsr_status transfer(struct nsr_byte_memory *m, enum nsr_space space,
                                 uint32_t part, uint64_t offset, uint8_t *out,
                                 const uint8_t *in, size_t n) {
   const struct nsr_isa *isa = m->image->isa;
@@ -100,13 +108,13 @@ static enum nsr_status transfer(struct nsr_bytes *m, enum nsr_space space,
   return NSR_OK;
 }
 
-enum nsr_status nsr_bytes_get(struct nsr_bytes *m, enum nsr_space space,
+enum nsr_status nsr_bytes_get(struct nsr_byte_memory *m, enum nsr_space space,
                               uint32_t part, uint64_t offset, uint8_t *out,
                               size_t n) {
   return transfer(m, space, part, offset, out, NULL, n);
 }
 
-enum nsr_status nsr_bytes_put(struct nsr_bytes *m, enum nsr_space space,
+enum nsr_status nsr_bytes_put(struct nsr_byte_memory *m, enum nsr_space space,
                               uint32_t part, uint64_t offset, const uint8_t *in,
                               size_t n) {
   return transfer(m, space, part, offset, NULL, in, n);
@@ -131,7 +139,7 @@ static void made_up(const struct nsr_tensor *t, uint64_t seed, uint64_t i,
     nsr_element_put(d, out, (float)(int)(r % 16) / 8.0f - 1.0f);
 }
 
-static enum nsr_status fill_input(struct nsr_bytes *m,
+static enum nsr_status fill_input(struct nsr_byte_memory *m,
                                   const struct nsr_tensor *t) {
   uint64_t size = nsr_dtype_bytes((enum nsr_dtype)t->dtype);
   uint64_t seed = t->name ? nsr_hash(t->name, strlen(t->name)) : 0;
@@ -147,7 +155,7 @@ static enum nsr_status fill_input(struct nsr_bytes *m,
   return NSR_OK;
 }
 
-static enum nsr_status launch(struct nsr_bytes *m) {
+static enum nsr_status launch(struct nsr_byte_memory *m) {
   const struct nsr_kernel *k = m->image->kernel;
   for (uint32_t i = k->ntensors; i-- > 0;) { /* the first one wins */
     const struct nsr_tensor *t = &k->tensors[i];
@@ -169,12 +177,17 @@ static enum nsr_status place(struct nsr_memory *memory, struct nsr_flight *f) {
   return NSR_OK;
 }
 
-/* Where an instance's operands lie in f->bytes. */
+/* Where an instance's operands lie in f->bytes: what it read, what it will
+ * write, and which elements of that. */
 struct layout {
   struct nsr_shape shape[NSR_MAX_OPERANDS];
-  size_t in[NSR_MAX_OPERANDS], out[NSR_MAX_OPERANDS], size[NSR_MAX_OPERANDS];
+  size_t in[NSR_MAX_OPERANDS], out[NSR_MAX_OPERANDS], mask[NSR_MAX_OPERANDS];
   size_t total;
 };
+
+static bool is_masked(enum nsr_role role) {
+  return nsr_role_may(role) && nsr_role_writes(role);
+}
 
 static bool lay_out(const struct nsr_flight *f, struct layout *l) {
   const struct nsr_step *s = f->step;
@@ -185,27 +198,60 @@ static bool lay_out(const struct nsr_flight *f, struct layout *l) {
     uint64_t n = nsr_shape_bytes(&l->shape[i]);
     if (n > MAX_OPERAND)
       return false;
-    l->size[i] = n;
     l->in[i] = l->total;
-    l->total += nsr_role_reads(role) || nsr_role_may(role) ? n : 0;
+    l->total += nsr_role_reads(role) ? n : 0;
     l->out[i] = l->total;
     l->total += nsr_role_writes(role) ? n : 0;
+    l->mask[i] = l->total;
+    l->total += is_masked(role) ? n / l->shape[i].bytes : 0;
   }
   return true;
 }
 
-static enum nsr_status move_operand(struct nsr_bytes *m,
+static enum nsr_status read_operand(struct nsr_byte_memory *m,
                                     const struct nsr_flight *f, int i,
-                                    const struct nsr_shape *s, uint8_t *out,
-                                    const uint8_t *in) {
+                                    const struct nsr_shape *s, uint8_t *out) {
   struct nsr_runs r;
   for (nsr_runs_first(&r, s, f->offset[i]); r.more; nsr_runs_next(&r)) {
     NSR_TRY(transfer(m, (enum nsr_space)s->space, r.part, (uint64_t)r.begin,
-                     out, in, r.len));
-    if (out)
-      out += r.len;
-    else
-      in += r.len;
+                     out, NULL, r.len));
+    out += r.len;
+  }
+  return NSR_OK;
+}
+
+/* The marked ones of n elements. */
+static enum nsr_status write_marked(struct nsr_byte_memory *m,
+                                    const struct nsr_shape *s, uint32_t part,
+                                    uint64_t begin, const uint8_t *in,
+                                    const uint8_t *mask, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    size_t first = i;
+    while (i < n && mask[i])
+      i++;
+    NSR_TRY(transfer(m, (enum nsr_space)s->space, part,
+                     begin + first * s->bytes, NULL, in + first * s->bytes,
+                     (i - first) * s->bytes));
+  }
+  return NSR_OK;
+}
+
+/* mask NULL: all of it. */
+static enum nsr_status write_operand(struct nsr_byte_memory *m,
+                                     const struct nsr_flight *f, int i,
+                                     const struct nsr_shape *s,
+                                     const uint8_t *in, const uint8_t *mask) {
+  struct nsr_runs r;
+  for (nsr_runs_first(&r, s, f->offset[i]); r.more; nsr_runs_next(&r)) {
+    size_t n = r.len / s->bytes;
+    if (mask) {
+      NSR_TRY(write_marked(m, s, r.part, (uint64_t)r.begin, in, mask, n));
+      mask += n;
+    } else {
+      NSR_TRY(transfer(m, (enum nsr_space)s->space, r.part, (uint64_t)r.begin,
+                       NULL, in, r.len));
+    }
+    in += r.len;
   }
   return NSR_OK;
 }
@@ -224,54 +270,97 @@ static struct nsr_elements elements_of(const struct nsr_flight *f, int i,
     e.in = f->bytes + l->in[i];
   if (nsr_role_writes(role))
     e.out = f->bytes + l->out[i];
+  if (is_masked(role))
+    e.mask = f->bytes + l->mask[i];
   return e;
 }
 
-static enum nsr_status compute(struct nsr_bytes *m, struct nsr_flight *f,
+/* ---- hidden state */
+
+static int first_read(const struct nsr_step *s) {
+  for (int i = 0; i < s->naccess; i++)
+    if (nsr_role_reads((enum nsr_role)s->access[i].op.role))
+      return i;
+  return -1;
+}
+
+/* What hidden state an instance leaves: its first reading operand. */
+static enum nsr_status keep_state(struct nsr_byte_memory *m,
+                                  const struct nsr_flight *f, int h,
+                                  const struct layout *l) {
+  struct state *s = &m->states[f->step->hidden[h]];
+  int i = first_read(f->step);
+  if (i < 0)
+    return NSR_OK;
+  size_t n = nsr_shape_bytes(&l->shape[i]);
+  if (s->cap < n || !s->bytes) {
+    NSR_NEW(m->ctx, m->arena, s->bytes, n + 1);
+    s->cap = n;
+  }
+  s->elements = elements_of(f, i, l);
+  if (n)
+    memcpy(s->bytes, s->elements.in, n);
+  s->elements.in = s->bytes;
+  return NSR_OK;
+}
+
+/* ---- an instance */
+
+static enum nsr_status compute(struct nsr_byte_memory *m, struct nsr_flight *f,
                                const struct layout *l, const char **why) {
   const struct nsr_image_stream *s = &m->image->streams[f->engine];
+  const struct nsr_insn_desc *desc = f->step->desc;
   struct nsr_insn insn;
-  struct nsr_elements e[NSR_MAX_OPERANDS] = {{0}};
-  if (f->step->desc->cls == NSR_LOAD || f->step->naccess == 0)
+  struct nsr_elements e[NSR_MAX_OPERANDS] = {{0}}, state[NSR_MAX_HIDDEN];
+  if (desc->cls == NSR_LOAD || desc->meaning == NSR_MEANING_NOP ||
+      desc->external)
     return NSR_OK;
   NSR_TRY(
       nsr_stream_decode(m->ctx, m->image->kernel, s->stream, f->insn, &insn));
   for (int i = 0; i < f->step->naccess; i++) {
-    enum nsr_role role = (enum nsr_role)f->step->access[i].op.role;
+    size_t n = nsr_shape_bytes(&l->shape[i]) / l->shape[i].bytes;
     e[i] = elements_of(f, i, l);
-    if (nsr_role_may(role) && e[i].out) /* what is not written stays */
-      memcpy(e[i].out, f->bytes + l->in[i], l->size[i]);
+    if (e[i].mask && n)
+      memset(e[i].mask, 0, n);
   }
-  *why = nsr_numeric(&insn, e, f->value);
+  for (int h = 0; h < desc->nhidden; h++)
+    state[h] = m->states[f->step->hidden[h]].elements;
+  *why = desc->unknown_effects ? "unknown effects have no numeric meaning"
+                               : nsr_numeric(&insn, e, state, f->value);
   return NSR_OK;
 }
 
 static enum nsr_status read(struct nsr_memory *memory, struct nsr_flight *f,
                             const char **why) {
-  struct nsr_bytes *m = (struct nsr_bytes *)memory;
+  struct nsr_byte_memory *m = (struct nsr_byte_memory *)memory;
   struct layout l;
   if (!lay_out(f, &l)) {
     *why = "an operand is too large for numeric mode";
     return NSR_OK;
   }
   NSR_TRY(nsr_flight_reserve(m->ctx, m->arena, f, l.total));
-  for (int i = 0; i < f->step->naccess; i++) {
-    enum nsr_role role = (enum nsr_role)f->step->access[i].op.role;
-    if (nsr_role_reads(role) || nsr_role_may(role))
-      NSR_TRY(move_operand(m, f, i, &l.shape[i], f->bytes + l.in[i], NULL));
-  }
+  for (int i = 0; i < f->step->naccess; i++)
+    if (nsr_role_reads((enum nsr_role)f->step->access[i].op.role))
+      NSR_TRY(read_operand(m, f, i, &l.shape[i], f->bytes + l.in[i]));
   f->nbytes = l.total;
   return compute(m, f, &l, why);
 }
 
 static enum nsr_status write(struct nsr_memory *memory, struct nsr_flight *f) {
-  struct nsr_bytes *m = (struct nsr_bytes *)memory;
+  struct nsr_byte_memory *m = (struct nsr_byte_memory *)memory;
+  const struct nsr_insn_desc *desc = f->step->desc;
   struct layout l;
   if (!lay_out(f, &l))
     return NSR_OK;
-  for (int i = 0; i < f->step->naccess; i++)
-    if (nsr_role_writes((enum nsr_role)f->step->access[i].op.role))
-      NSR_TRY(move_operand(m, f, i, &l.shape[i], NULL, f->bytes + l.out[i]));
+  for (int i = 0; i < f->step->naccess; i++) {
+    enum nsr_role role = (enum nsr_role)f->step->access[i].op.role;
+    const uint8_t *mask = is_masked(role) ? f->bytes + l.mask[i] : NULL;
+    if (nsr_role_writes(role))
+      NSR_TRY(write_operand(m, f, i, &l.shape[i], f->bytes + l.out[i], mask));
+  }
+  for (int h = 0; h < desc->nhidden; h++)
+    if (nsr_role_writes(desc->hidden[h].role))
+      NSR_TRY(keep_state(m, f, h, &l));
   return NSR_OK;
 }
 
@@ -290,13 +379,14 @@ static const struct nsr_memory_ops ops = {place, read, write, value};
 
 enum nsr_status nsr_bytes_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
                               const struct nsr_image *image,
-                              struct nsr_bytes **memory) {
-  struct nsr_bytes *m;
+                              struct nsr_byte_memory **memory) {
+  struct nsr_byte_memory *m;
   NSR_NEW(ctx, arena, m, 1);
   m->memory.ops = &ops;
   m->ctx = ctx;
   m->arena = arena;
   m->image = image;
+  NSR_NEW(ctx, arena, m->states, (size_t)image->nhidden);
   NSR_TRY(launch(m));
   *memory = m;
   return NSR_OK;

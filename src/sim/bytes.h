@@ -4,7 +4,7 @@
 
 #include "sim/model.h"
 
-struct nsr_bytes;
+struct nsr_byte_memory;
 
 /* Memory as the file fills it. Inputs without contents get numbers made up
  * from their name (floats in [-1, 1), integers in their range or 0..3); what
@@ -12,15 +12,15 @@ struct nsr_bytes;
 NSR_MUST_USE enum nsr_status nsr_bytes_new(struct nsr_ctx *ctx,
                                            enum nsr_arena_id arena,
                                            const struct nsr_image *image,
-                                           struct nsr_bytes **memory);
-struct nsr_memory *nsr_bytes_memory(struct nsr_bytes *memory);
+                                           struct nsr_byte_memory **memory);
+struct nsr_memory *nsr_bytes_memory(struct nsr_byte_memory *memory);
 
 /* n bytes of a space; part is 0 in DRAM. */
-NSR_MUST_USE enum nsr_status nsr_bytes_get(struct nsr_bytes *memory,
+NSR_MUST_USE enum nsr_status nsr_bytes_get(struct nsr_byte_memory *memory,
                                            enum nsr_space space, uint32_t part,
                                            uint64_t offset, uint8_t *out,
                                            size_t n);
-NSR_MUST_USE enum nsr_status nsr_bytes_put(struct nsr_bytes *memory,
+NSR_MUST_USE enum nsr_status nsr_bytes_put(struct nsr_byte_memory *memory,
                                            enum nsr_space space, uint32_t part,
                                            uint64_t offset, const uint8_t *in,
                                            size_t n);

@@ -133,17 +133,34 @@ static int32_t saturate(float v, int32_t lo, int32_t hi) {
   return r <= lo ? lo : r >= hi ? hi : (int32_t)r;
 }
 
-static uint32_t integer_put(enum nsr_dtype dtype, float v) {
+/* What an integer dtype can hold; false: no integer. */
+static bool integer_range(enum nsr_dtype dtype, int32_t *lo, int32_t *hi) {
   switch (dtype) {
+  case NSR_I32:
+    *lo = INT32_MIN;
+    *hi = INT32_MAX;
+    return true;
   case NSR_I16:
-    return (uint32_t)saturate(v, INT16_MIN, INT16_MAX);
+    *lo = INT16_MIN;
+    *hi = INT16_MAX;
+    return true;
   case NSR_I8:
-    return (uint32_t)saturate(v, INT8_MIN, INT8_MAX);
+    *lo = INT8_MIN;
+    *hi = INT8_MAX;
+    return true;
   case NSR_U8:
-    return (uint32_t)saturate(v, 0, UINT8_MAX);
+    *lo = 0;
+    *hi = UINT8_MAX;
+    return true;
   default:
-    return (uint32_t)saturate(v, INT32_MIN, INT32_MAX);
+    return false;
   }
+}
+
+static uint32_t integer_put(enum nsr_dtype dtype, float v) {
+  int32_t lo = 0, hi = 0;
+  (void)integer_range(dtype, &lo, &hi);
+  return (uint32_t)saturate(v, lo, hi);
 }
 
 void nsr_element_put(enum nsr_dtype dtype, uint8_t *p, float v) {
@@ -162,5 +179,18 @@ void nsr_element_put(enum nsr_dtype dtype, uint8_t *p, float v) {
     break;
   default:
     raw_put(dtype, p, integer_put(dtype, v));
+  }
+}
+
+void nsr_element_convert(enum nsr_dtype to, uint8_t *out, enum nsr_dtype from,
+                         const uint8_t *in) {
+  int32_t lo, hi;
+  if (to == from) {
+    memcpy(out, in, nsr_dtype_bytes(to));
+  } else if (integer_range(from, &lo, &hi) && integer_range(to, &lo, &hi)) {
+    int32_t v = nsr_element_bits(from, in);
+    raw_put(to, out, (uint32_t)(v < lo ? lo : v > hi ? hi : v));
+  } else {
+    nsr_element_put(to, out, nsr_element_get(from, in));
   }
 }

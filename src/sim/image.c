@@ -169,7 +169,8 @@ static void put_operand(struct words *w, const struct nsr_operand *o) {
   }
 }
 
-static uint64_t signature(const struct nsr_insn *insn, uint8_t flags) {
+static uint64_t signature(const struct nsr_kernel *k,
+                          const struct nsr_insn *insn, uint8_t flags) {
   struct words w = {.n = 0};
   put(&w, insn->desc->index);
   put(&w, insn->queue);
@@ -182,7 +183,7 @@ static uint64_t signature(const struct nsr_insn *insn, uint8_t flags) {
     put(&w, insn->wait.cmp | insn->wait.sem << 8);
     put(&w, insn->wait.value.is_reg ? 0 : insn->wait.value.v);
   }
-  if (flags & NSR_STEP_FOREIGN_UPDATE) {
+  if (insn->update.op != NSR_UPD_NONE && !nsr_owned(k, insn->update.sem)) {
     put(&w, insn->update.op | insn->update.sem << 8);
     put(&w, insn->update.value);
   }
@@ -293,7 +294,7 @@ static enum nsr_status step_new(struct builder *b, uint32_t i,
       .channel = (uint8_t)nsr_channel(image->kernel, b->stream->engine, &insn),
       .naccess = insn.noperands,
       .flags = flags,
-      .signature = signature(&insn, flags)};
+      .signature = signature(image->kernel, &insn, flags)};
   for (int h = 0; h < insn.desc->nhidden; h++)
     s->hidden[h] =
         hidden_id(image, b->stream->engine, insn.desc->hidden[h].name);

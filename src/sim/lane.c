@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "sim/model.h"
+#include "sim/numeric.h"
 
 static bool is_ordered(const struct nsr_flight *f) {
   return (f->step->flags & NSR_STEP_ORDERED) != 0;
@@ -38,7 +39,8 @@ static void event(struct nsr_sim *sim, struct nsr_flight *f) {
     sim->status = ops->read(sim->memory, f, &why);
     f->stage = NSR_READ;
     if (why)
-      nsr_sim_fail(sim, NSR_MF_SHAPE, f->engine, f->insn, "%s", why);
+      nsr_sim_fail(sim, why == nsr_index_outside ? NSR_MF_BOUNDS : NSR_MF_SHAPE,
+                   f->engine, f->insn, "%s", why);
     else if (sim->status == NSR_OK && sim->observer.read &&
              !sim->observer.read(sim->observer.self, f))
       sim->end = NSR_SIM_STOPPED;

@@ -248,7 +248,7 @@ static enum nsr_status make_bytes(struct nsr_opaque *m, struct nsr_flight *f) {
   for (int d = 0; d < a->op.ndims; d++)
     e[0].dims[d] = a->op.dims[d].count_is_reg ? f->count[0][d]
                                               : (uint32_t)a->op.dims[d].count;
-  if (nsr_numeric(&insn, e, f->value) != NULL)
+  if (nsr_numeric(&insn, e, NULL, f->value) != NULL)
     return NSR_OK;
   f->nbytes = n;
   f->concrete = true;

@@ -297,7 +297,7 @@ static const struct {
      "17:34: value is given twice\n"
      "18:26: memset has no argument 'frob'\n"
      "19:32: unknown constant 'x'\n"
-     "20:41: expected one of none add sub mul div max min, found 'frob'\n"
+     "20:41: expected one of none add sub mul div max min ge, found 'frob'\n"
      "21:5: ts needs imm0=\n"
      "22:50: imm0: 1e+39 does not fit a 32-bit float\n"
      "23:41: expected '=', found 'mul'\n"

@@ -40,7 +40,7 @@ static void names_go_both_ways(void **unused) {
   CHECK_NAMES(class, NSR_BARRIER);
   CHECK_NAMES(meaning, NSR_MEANING_OPAQUE);
   CHECK_NAMES(ctl, NSR_CTL_HALT);
-  CHECK_NAMES(sem, NSR_SEM_ACTIVATION);
+  CHECK_NAMES(sem, NSR_SEM_TRANSPOSE);
   assert_int_equal(nsr_dtype_bytes(NSR_BF16), 2);
   assert_int_equal(nsr_dtype_bytes(NSR_FP8), 1);
   assert_int_equal(nsr_dtype_bytes(NSR_I32), 4);

@@ -242,7 +242,7 @@ static void want(struct setup *s, size_t i, float v) {
 }
 
 static void run_and_compare(struct setup *s, size_t n) {
-  assert_null(nsr_numeric(&s->insn, s->e, 0));
+  assert_null(nsr_numeric(&s->insn, s->e, NULL, 0));
   assert_memory_equal(s->out, s->want, n * nsr_dtype_bytes(s->e[0].dtype));
 }
 
@@ -446,19 +446,19 @@ static void stores(void **state) {
     static struct setup s;
     setup(&s, "st");
     shape(&s, 0, dtypes[d], 1, 0, 0, 0);
-    assert_null(nsr_numeric(&s.insn, s.e, (int32_t)0x8192a3b4));
+    assert_null(nsr_numeric(&s.insn, s.e, NULL, (int32_t)0x8192a3b4));
     uint8_t bytes[4] = {0xb4, 0xa3, 0x92, 0x81};
     assert_memory_equal(s.out, bytes, nsr_dtype_bytes(dtypes[d]));
     shape(&s, 0, dtypes[d], 1, 1, 2, 0);
-    assert_non_null(nsr_numeric(&s.insn, s.e, 0));
+    assert_non_null(nsr_numeric(&s.insn, s.e, NULL, 0));
   }
   static struct setup s;
   setup(&s, "nop");
-  assert_null(nsr_numeric(&s.insn, s.e, 0));
+  assert_null(nsr_numeric(&s.insn, s.e, NULL, 0));
   setup(&s, "ld");
-  assert_null(nsr_numeric(&s.insn, s.e, 0));
+  assert_null(nsr_numeric(&s.insn, s.e, NULL, 0));
   setup(&s, "halt");
-  assert_non_null(nsr_numeric(&s.insn, s.e, 0));
+  assert_non_null(nsr_numeric(&s.insn, s.e, NULL, 0));
 }
 
 static void refused(const char *mnemonic, enum nsr_dtype src, uint32_t parts0,
@@ -471,7 +471,7 @@ static void refused(const char *mnemonic, enum nsr_dtype src, uint32_t parts0,
   shape(&s, 0, NSR_F32, parts0, 1, n0, 0);
   shape(&s, 1, src, parts1, 1, n1, 0);
   shape(&s, 2, NSR_F32, parts1, 1, n1, 0);
-  assert_non_null(nsr_numeric(&s.insn, s.e, 0));
+  assert_non_null(nsr_numeric(&s.insn, s.e, NULL, 0));
 }
 
 static void shapes_that_do_not_fit(void **state) {
@@ -498,7 +498,7 @@ static void empty(void **state) {
       s.e[i].in = NULL;
       s.e[i].out = NULL;
     }
-    assert_null(nsr_numeric(&s.insn, s.e, 0));
+    assert_null(nsr_numeric(&s.insn, s.e, NULL, 0));
   }
 }
 

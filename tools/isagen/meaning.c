@@ -98,39 +98,71 @@ struct need {
   const char *names; /* NSR_ARG_ENUM: separated by blanks */
 };
 
-#define OPS "add sub mul div max min"
+#define OPS "add sub mul div max min ge eq"
 #define FUNCS "identity square sqrt rsqrt exp relu recip"
+#define TESTS "ge gt le lt eq ne"
+#define OPAQUE .meaning = NSR_MEANING_OPAQUE
+#define OP                                                                     \
+  { "op", NSR_ARG_ENUM, OPS }
+#define FUNC                                                                   \
+  {"func", NSR_ARG_ENUM, FUNCS}, { "scale", NSR_ARG_F32, NULL }
+#define BIAS                                                                   \
+  { "bias", NSR_ARG_F32, NULL }
 
-/* ORDER enum nsr_sem. */
-static const struct {
-  const char *roles; /* of the operands, "-": any */
+/* What an instruction of these semantics looks like. Roles: "w" also rw,
+ * "r" also mr, others as they are. */
+static const struct sem {
+  const char *roles; /* of the operands, NULL: any */
   enum nsr_meaning meaning;
   struct need needs[4];
+  int indexed;        /* operand that needs `indexed_by` .. */
+  int index;          /* .. this one; 0: none does */
+  bool accumulates;   /* operands may have `acc` */
+  const char *hidden; /* roles of its hidden state: NULL: any */
 } sems[] = {
-    {"-", NSR_MEANING_NONE, {{0}}},
-    {"", NSR_MEANING_NOP, {{0}}},
-    {"wr", NSR_MEANING_COPY, {{0}}},
-    {"w", NSR_MEANING_FILL, {{0}}},
-    {"w", NSR_MEANING_IOTA, {{0}}},
-    {"w", NSR_MEANING_OPAQUE, {{0}}},
-    {"r", NSR_MEANING_NONE, {{0}}},
-    {"wrr", NSR_MEANING_OPAQUE, {{"op", NSR_ARG_ENUM, OPS}}},
-    {"wr",
-     NSR_MEANING_OPAQUE,
-     {{"op0", NSR_ARG_ENUM, "none " OPS},
-      {"imm0", NSR_ARG_F32, NULL},
-      {"op1", NSR_ARG_ENUM, "none " OPS},
-      {"imm1", NSR_ARG_F32, NULL}}},
-    {"wrr", NSR_MEANING_OPAQUE, {{"op", NSR_ARG_ENUM, OPS}}},
-    {"wr", NSR_MEANING_OPAQUE, {{"op", NSR_ARG_ENUM, OPS}}},
-    {"wr",
-     NSR_MEANING_OPAQUE,
-     {{"func", NSR_ARG_ENUM, FUNCS},
-      {"scale", NSR_ARG_F32, NULL},
-      {"bias", NSR_ARG_F32, NULL}}},
+    [NSR_SEM_NONE] = {.roles = NULL},
+    [NSR_SEM_NOP] = {"", .meaning = NSR_MEANING_NOP},
+    [NSR_SEM_COPY] = {"w r", .meaning = NSR_MEANING_COPY},
+    [NSR_SEM_FILL] = {"w", .meaning = NSR_MEANING_FILL},
+    [NSR_SEM_IOTA] = {"w", .meaning = NSR_MEANING_IOTA},
+    [NSR_SEM_STORE] = {"w", OPAQUE},
+    [NSR_SEM_LOAD] = {.roles = "r"},
+    [NSR_SEM_TENSOR_TENSOR] = {"w r r", OPAQUE, .needs = {OP}},
+    [NSR_SEM_TENSOR_SCALAR] = {"w r", OPAQUE,
+                               .needs = {{"op0", NSR_ARG_ENUM, "none " OPS},
+                                         {"imm0", NSR_ARG_F32, NULL},
+                                         {"op1", NSR_ARG_ENUM, "none " OPS},
+                                         {"imm1", NSR_ARG_F32, NULL}}},
+    [NSR_SEM_TENSOR_ROWSCALAR] = {"w r r", OPAQUE, .needs = {OP}},
+    [NSR_SEM_TENSOR_REDUCE] = {"w r", OPAQUE, .needs = {OP}},
+    [NSR_SEM_ACTIVATION] = {"w r", OPAQUE, .needs = {FUNC, BIAS}},
+    [NSR_SEM_ACTIVATION_ROWBIAS] = {"w r r", OPAQUE, .needs = {FUNC}},
+    [NSR_SEM_ACTIVATION_SUM] = {"w w r", OPAQUE, .needs = {FUNC, BIAS}},
+    [NSR_SEM_ACTIVATION_ROWBIAS_SUM] = {"w w r r", OPAQUE, .needs = {FUNC}},
+    [NSR_SEM_CAST] = {"w r", OPAQUE},
+    [NSR_SEM_COPY_PREDICATED] = {"mw r r", OPAQUE},
+    [NSR_SEM_FILL_PREDICATED] = {"mw r", OPAQUE,
+                                 .needs = {{"value", NSR_ARG_INT, NULL}}},
+    [NSR_SEM_SELECT] = {"w r r r", OPAQUE},
+    [NSR_SEM_SCAN] = {"w r r r", OPAQUE,
+                      .needs = {{"op0", NSR_ARG_ENUM, OPS},
+                                {"op1", NSR_ARG_ENUM, OPS}}},
+    [NSR_SEM_AFFINE_SELECT] = {"w r", OPAQUE,
+                               .needs = {{"test", NSR_ARG_ENUM, TESTS},
+                                         {"value", NSR_ARG_F32, NULL}}},
+    [NSR_SEM_MAX8] = {"w r", OPAQUE},
+    [NSR_SEM_GATHER] = {"w mr r", OPAQUE, .indexed = 1, .index = 2},
+    [NSR_SEM_ACCUMULATE] = {"rw r", OPAQUE, .needs = {OP}},
+    [NSR_SEM_GATHER_ROWS] = {"w mr r", OPAQUE, .indexed = 1, .index = 2},
+    [NSR_SEM_SCATTER_ROWS] = {"mw r r", OPAQUE, .indexed = 0, .index = 2},
+    [NSR_SEM_SCATTER_ACCUMULATE] = {"mrw r r", OPAQUE, .needs = {OP},
+                                    .indexed = 0, .index = 2},
+    [NSR_SEM_LOAD_STATIONARY] = {"r", OPAQUE, .hidden = "w"},
+    [NSR_SEM_MATMUL] = {"w r", OPAQUE, .accumulates = true, .hidden = "r"},
+    [NSR_SEM_TRANSPOSE] = {"w r", OPAQUE},
 };
-_Static_assert(sizeof sems / sizeof *sems == NSR_SEM_ACTIVATION + 1,
-               "order of enum nsr_sem");
+_Static_assert(sizeof sems / sizeof *sems == NSR_SEM_TRANSPOSE + 1,
+               "one for each nsr_sem");
 
 static const struct arg *find_arg(const struct insn *insn, const char *name) {
   for (int i = 0; i < insn->nargs; i++)
@@ -162,16 +194,69 @@ static void check_need(struct tool *t, const struct insn *insn,
                nsr_sem_name(insn->sem), arg->name, arg->enumeration->names[i]);
 }
 
-/* Reads and writes of the operands against "wrr". */
+static int max_dims(const struct insn *insn) {
+  int n = 0;
+  for (int i = 0; i < insn->noperands; i++)
+    if (insn->operands[i].shape->ndims > n)
+      n = insn->operands[i].shape->ndims;
+  return n;
+}
+
+/* The arguments of base + partition * pmul + i * step0 + .. */
+static void check_pattern(struct tool *t, const struct insn *insn) {
+  static const char *const steps[NSR_MAX_DIMS] = {"step0", "step1", "step2"};
+  check_need(t, insn, &(struct need){"base", NSR_ARG_INT, NULL});
+  check_need(t, insn, &(struct need){"pmul", NSR_ARG_INT, NULL});
+  for (int i = 0; i < max_dims(insn); i++)
+    check_need(t, insn, &(struct need){steps[i], NSR_ARG_INT, NULL});
+}
+
+static bool role_matches(enum nsr_role role, const char *want, size_t n) {
+  if (n == 1 && *want == 'w')
+    return role == NSR_W || role == NSR_RW;
+  if (n == 1)
+    return !nsr_role_writes(role);
+  return (int)role == nsr_role_parse(want, n);
+}
+
+/* The operands against "w mr r". */
 static bool roles_match(const struct insn *insn, const char *roles) {
-  if (insn->noperands != (int)strlen(roles))
-    return false;
-  for (int i = 0; i < insn->noperands; i++) {
-    enum nsr_role role = insn->operands[i].role;
-    if (roles[i] == 'w' ? !nsr_role_writes(role) : nsr_role_writes(role))
+  int i = 0;
+  for (const char *s = roles; *s; i++) {
+    size_t n = strcspn(s, " ");
+    if (i == insn->noperands || !role_matches(insn->operands[i].role, s, n))
       return false;
+    s += n + (s[n] == ' ');
   }
-  return true;
+  return i == insn->noperands;
+}
+
+static void check_sem_index(struct tool *t, const struct insn *insn,
+                            const struct sem *sem) {
+  for (int i = 0; i < insn->noperands; i++) {
+    const struct operand *o = &insn->operands[i];
+    const char *want = sem->index && i == sem->indexed
+                           ? insn->operands[sem->index].name
+                           : NULL;
+    if (want && (!o->indexed_by || strcmp(o->indexed_by, want) != 0))
+      complain(t, o->at, "`%s`: semantics `%s` index `%s` by `%s`",
+               insn->mnemonic, nsr_sem_name(insn->sem), o->name, want);
+    if (!want && o->indexed_by)
+      complain(t, o->at, "`%s`: semantics `%s` have no index of `%s`",
+               insn->mnemonic, nsr_sem_name(insn->sem), o->name);
+    if (o->acc && !sem->accumulates)
+      complain(t, o->at, "`%s`: semantics `%s` do not accumulate",
+               insn->mnemonic, nsr_sem_name(insn->sem));
+  }
+}
+
+/* Matrix semantics keep one matrix in hidden state. */
+static void check_sem_hidden(struct tool *t, const struct insn *insn,
+                             const struct sem *sem) {
+  if (sem->hidden && (insn->nhidden != 1 || (int)insn->hidden[0].role !=
+                                                nsr_role_parse(sem->hidden, 1)))
+    complain(t, insn->at, "`%s`: semantics `%s` need `hidden NAME %s`",
+             insn->mnemonic, nsr_sem_name(insn->sem), sem->hidden);
 }
 
 static void check_sem(struct tool *t, const struct insn *insn) {
@@ -187,16 +272,21 @@ static void check_sem(struct tool *t, const struct insn *insn) {
              insn->mnemonic, nsr_class_name(insn->cls));
     return;
   }
-  if (insn->meaning != sems[insn->sem].meaning)
+  const struct sem *sem = &sems[insn->sem];
+  if (insn->meaning != sem->meaning)
     complain(t, insn->at, "`%s`: semantics `%s` go with meaning `%s`, not `%s`",
              insn->mnemonic, nsr_sem_name(insn->sem),
-             nsr_meaning_name(sems[insn->sem].meaning),
-             nsr_meaning_name(insn->meaning));
-  if (!roles_match(insn, sems[insn->sem].roles))
+             nsr_meaning_name(sem->meaning), nsr_meaning_name(insn->meaning));
+  if (!roles_match(insn, sem->roles))
     complain(t, insn->at, "`%s`: semantics `%s` need operands `%s`",
-             insn->mnemonic, nsr_sem_name(insn->sem), sems[insn->sem].roles);
-  for (int i = 0; i < 4 && sems[insn->sem].needs[i].arg; i++)
-    check_need(t, insn, &sems[insn->sem].needs[i]);
+             insn->mnemonic, nsr_sem_name(insn->sem), sem->roles);
+  else
+    check_sem_index(t, insn, sem);
+  check_sem_hidden(t, insn, sem);
+  for (int i = 0; i < 4 && sem->needs[i].arg; i++)
+    check_need(t, insn, &sem->needs[i]);
+  if (insn->sem == NSR_SEM_AFFINE_SELECT)
+    check_pattern(t, insn);
 }
 
 static int count_roles(const struct insn *insn, bool writes) {
@@ -205,22 +295,6 @@ static int count_roles(const struct insn *insn, bool writes) {
     n += writes ? nsr_role_writes(insn->operands[i].role)
                 : nsr_role_reads(insn->operands[i].role);
   return n;
-}
-
-static int max_dims(const struct insn *insn) {
-  int n = 0;
-  for (int i = 0; i < insn->noperands; i++)
-    if (insn->operands[i].shape->ndims > n)
-      n = insn->operands[i].shape->ndims;
-  return n;
-}
-
-static void check_iota(struct tool *t, const struct insn *insn) {
-  static const char *const steps[NSR_MAX_DIMS] = {"step0", "step1", "step2"};
-  check_need(t, insn, &(struct need){"base", NSR_ARG_INT, NULL});
-  check_need(t, insn, &(struct need){"pmul", NSR_ARG_INT, NULL});
-  for (int i = 0; i < max_dims(insn); i++)
-    check_need(t, insn, &(struct need){steps[i], NSR_ARG_INT, NULL});
 }
 
 static void check_meaning(struct tool *t, const struct insn *insn) {
@@ -242,7 +316,7 @@ static void check_meaning(struct tool *t, const struct insn *insn) {
   case NSR_MEANING_IOTA:
     if (!writes)
       complain(t, insn->at, "`%s`: an iota writes", insn->mnemonic);
-    check_iota(t, insn);
+    check_pattern(t, insn);
     break;
   case NSR_MEANING_NONE:
   case NSR_MEANING_OPAQUE:
