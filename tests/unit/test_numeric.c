@@ -1,47 +1,7 @@
 /* test_numeric.c - datapath meanings against plain C, for every dtype. */
-#include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-#include "sim/numeric.h"
-
-enum { MAX_ELEMENTS = 512 };
-
-static uint64_t seed_of_run(void) {
-  const char *s = getenv("NSR_SEED");
-  return s ? strtoull(s, NULL, 0) : 20240607;
-}
-
-static uint64_t next(uint64_t *state) {
-  *state += UINT64_C(0x9e3779b97f4a7c15);
-  uint64_t z = *state;
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
-
-static const enum nsr_dtype dtypes[] = {NSR_F32, NSR_BF16, NSR_F16, NSR_FP8,
-                                        NSR_I32, NSR_I16,  NSR_I8,  NSR_U8};
-#define NDTYPES (sizeof dtypes / sizeof *dtypes)
+#include "numeric_setup.h"
 
 /* ---- elements */
-
-static float from_bits(uint32_t b) {
-  float v;
-  memcpy(&v, &b, sizeof v);
-  return v;
-}
-
-static uint32_t to_bits(float v) {
-  uint32_t b;
-  memcpy(&b, &v, sizeof b);
-  return b;
-}
 
 static float get16(enum nsr_dtype d, uint32_t pattern) {
   uint8_t p[4] = {(uint8_t)pattern, (uint8_t)(pattern >> 8)};
@@ -163,113 +123,11 @@ static void registers_extend(void **state) {
 
 /* ---- instructions */
 
-struct setup {
-  struct nsr_insn insn;
-  struct nsr_elements e[NSR_MAX_OPERANDS];
-  uint8_t in[NSR_MAX_OPERANDS][MAX_ELEMENTS * 4];
-  uint8_t out[MAX_ELEMENTS * 4];
-  uint8_t want[MAX_ELEMENTS * 4];
-};
-
-static void setup(struct setup *s, const char *mnemonic) {
-  const struct nsr_isa *isa = nsr_isa_by_name("tile64");
-  assert_non_null(isa);
-  const struct nsr_insn_desc *desc =
-      nsr_isa_mnemonic(isa, mnemonic, strlen(mnemonic));
-  assert_non_null(desc);
-  memset(s, 0, sizeof *s);
-  nsr_insn_init(desc, &s->insn);
-  for (int i = 0; i < NSR_MAX_OPERANDS; i++)
-    s->e[i].in = s->in[i];
-  s->e[0].out = s->out;
-}
-
-static void arg(struct setup *s, const char *name, int64_t value) {
-  for (int i = 0; i < s->insn.desc->nargs; i++)
-    if (!strcmp(s->insn.desc->args[i].name, name)) {
-      s->insn.args[i] = value;
-      return;
-    }
-  fail_msg("no argument %s", name);
-}
-
-static void arg_float(struct setup *s, const char *name, float v) {
-  arg(s, name, to_bits(v));
-}
-
-static void arg_name(struct setup *s, const char *name, const char *value) {
-  for (int i = 0; i < s->insn.desc->nargs; i++) {
-    if (strcmp(s->insn.desc->args[i].name, name))
-      continue;
-    for (int k = 0; s->insn.desc->args[i].names[k]; k++)
-      if (!strcmp(s->insn.desc->args[i].names[k], value)) {
-        s->insn.args[i] = k;
-        return;
-      }
-  }
-  fail_msg("no argument %s=%s", name, value);
-}
-
-static void shape(struct setup *s, int k, enum nsr_dtype d, uint32_t parts,
-                  uint8_t ndims, uint32_t a, uint32_t b) {
-  s->e[k].dtype = d;
-  s->e[k].nparts = parts;
-  s->e[k].ndims = ndims;
-  s->e[k].dims[0] = a;
-  s->e[k].dims[1] = b;
-}
-
-/* Small numbers with fractions, positive or of both signs. */
-static void randomize(struct setup *s, int k, size_t n, bool positive,
-                      uint64_t *rng) {
-  for (size_t i = 0; i < n; i++) {
-    float v = (float)(int)(next(rng) % 4096) / 64.0f + 0.25f;
-    if (!positive && next(rng) & 1)
-      v = -v;
-    nsr_element_put(s->e[k].dtype,
-                    s->in[k] + i * nsr_dtype_bytes(s->e[k].dtype), v);
-  }
-}
-
-static float in(const struct setup *s, int k, size_t i) {
-  return nsr_element_get(s->e[k].dtype,
-                         s->in[k] + i * nsr_dtype_bytes(s->e[k].dtype));
-}
-
-static void want(struct setup *s, size_t i, float v) {
-  nsr_element_put(s->e[0].dtype, s->want + i * nsr_dtype_bytes(s->e[0].dtype),
-                  v);
-}
-
-static void run_and_compare(struct setup *s, size_t n) {
-  assert_null(nsr_numeric(&s->insn, s->e, NULL, 0));
-  assert_memory_equal(s->out, s->want, n * nsr_dtype_bytes(s->e[0].dtype));
-}
-
-static const char *const ops[] = {"none", "add", "sub", "mul",
-                                  "div",  "max", "min"};
-
-static float plain(const char *op, float a, float b) {
-  if (!strcmp(op, "add"))
-    return a + b;
-  if (!strcmp(op, "sub"))
-    return a - b;
-  if (!strcmp(op, "mul"))
-    return a * b;
-  if (!strcmp(op, "div"))
-    return a / b;
-  if (!strcmp(op, "max"))
-    return a > b ? a : b;
-  if (!strcmp(op, "min"))
-    return a < b ? a : b;
-  return a;
-}
-
 static void tensor_tensor(void **state) {
-  uint64_t *rng = *state;
+  struct prng *rng = *state;
   for (size_t d = 0; d < NDTYPES; d++)
     for (size_t from = 0; from < NDTYPES; from++)
-      for (int op = 1; op < 7; op++) {
+      for (size_t op = 1; op < NOPS; op++) {
         static struct setup s;
         setup(&s, "tt");
         arg_name(&s, "op", ops[op]);
@@ -285,10 +143,10 @@ static void tensor_tensor(void **state) {
 }
 
 static void tensor_scalar(void **state) {
-  uint64_t *rng = *state;
+  struct prng *rng = *state;
   for (size_t d = 0; d < NDTYPES; d++)
-    for (int op0 = 0; op0 < 7; op0++)
-      for (int op1 = 0; op1 < 7; op1++) {
+    for (size_t op0 = 0; op0 < NOPS - 1; op0++)
+      for (size_t op1 = 0; op1 < NOPS - 1; op1++) {
         static struct setup s;
         setup(&s, "ts");
         arg_name(&s, "op0", ops[op0]);
@@ -307,9 +165,9 @@ static void tensor_scalar(void **state) {
 }
 
 static void tensor_rowscalar(void **state) {
-  uint64_t *rng = *state;
+  struct prng *rng = *state;
   for (size_t d = 0; d < NDTYPES; d++)
-    for (int op = 1; op < 7; op++) {
+    for (size_t op = 1; op < NOPS; op++) {
       static struct setup s;
       setup(&s, "tsp");
       arg_name(&s, "op", ops[op]);
@@ -325,9 +183,9 @@ static void tensor_rowscalar(void **state) {
 }
 
 static void tensor_reduce(void **state) {
-  uint64_t *rng = *state;
+  struct prng *rng = *state;
   for (size_t d = 0; d < NDTYPES; d++)
-    for (int op = 1; op < 7; op++) {
+    for (size_t op = 1; op < NOPS; op++) {
       static struct setup s;
       setup(&s, "tr");
       arg_name(&s, "op", ops[op]);
@@ -344,28 +202,10 @@ static void tensor_reduce(void **state) {
     }
 }
 
-static float plain_func(const char *func, float v) {
-  if (!strcmp(func, "square"))
-    return v * v;
-  if (!strcmp(func, "sqrt"))
-    return sqrtf(v);
-  if (!strcmp(func, "rsqrt"))
-    return 1.0f / sqrtf(v);
-  if (!strcmp(func, "exp"))
-    return expf(v);
-  if (!strcmp(func, "relu"))
-    return v > 0 ? v : 0;
-  if (!strcmp(func, "recip"))
-    return 1.0f / v;
-  return v;
-}
-
 static void activation(void **state) {
-  static const char *const funcs[] = {"identity", "square", "sqrt", "rsqrt",
-                                      "exp",      "relu",   "recip"};
-  uint64_t *rng = *state;
+  struct prng *rng = *state;
   for (size_t d = 0; d < NDTYPES; d++)
-    for (size_t f = 0; f < 7; f++)
+    for (size_t f = 0; f < NFUNCS; f++)
       for (size_t to = 0; to < NDTYPES; to++) {
         static struct setup s;
         bool signs = f == 0 || f == 5;
@@ -388,7 +228,7 @@ static void activation(void **state) {
 /* Copies move bytes: NaN payloads and large integers come out unchanged, and
  * shapes may differ. */
 static void copy(void **state) {
-  uint64_t *rng = *state;
+  struct prng *rng = *state;
   static const char *const names[] = {"copy", "dma"};
   for (size_t k = 0; k < 2; k++)
     for (size_t d = 0; d < NDTYPES; d++) {
@@ -398,9 +238,66 @@ static void copy(void **state) {
       shape(&s, 1, dtypes[d], 1, 1, 40, 0);
       size_t bytes = (size_t)40 * nsr_dtype_bytes(dtypes[d]);
       for (size_t i = 0; i < bytes; i++)
-        s.want[i] = s.in[1][i] = (uint8_t)next(rng);
+        s.want[0][i] = s.in[1][i] = (uint8_t)prng_next(rng);
       run_and_compare(&s, 40);
     }
+}
+
+/* What cast makes of one element, by the definition of the formats. */
+static void cast_element(struct setup *s, size_t i) {
+  static const int32_t lo[] = {INT32_MIN, INT16_MIN, INT8_MIN, 0};
+  static const int32_t hi[] = {INT32_MAX, INT16_MAX, INT8_MAX, UINT8_MAX};
+  enum nsr_dtype to = s->e[0].dtype, from = s->e[1].dtype;
+  const uint8_t *p = s->in[1] + i * nsr_dtype_bytes(from);
+  if (from == to || from < NSR_I32 || to < NSR_I32) {
+    want_moved(s, i, 1, i);
+    return;
+  }
+  int32_t v = nsr_element_bits(from, p);
+  v = v < lo[to - NSR_I32] ? lo[to - NSR_I32] : v;
+  v = v > hi[to - NSR_I32] ? hi[to - NSR_I32] : v;
+  nsr_element_put_bits(to, s->want[0] + i * nsr_dtype_bytes(to), v);
+}
+
+/* Between all pairs of dtypes, any bytes. */
+static void cast(void **state) {
+  struct prng *rng = *state;
+  for (size_t to = 0; to < NDTYPES; to++)
+    for (size_t from = 0; from < NDTYPES; from++) {
+      static struct setup s;
+      setup(&s, "cast");
+      shape(&s, 0, dtypes[to], 4, 2, 2, 5);
+      shape(&s, 1, dtypes[from], 4, 1, 10, 0);
+      for (size_t i = 0; i < 40u * nsr_dtype_bytes(dtypes[from]); i++)
+        s.in[1][i] = (uint8_t)prng_next(rng);
+      for (size_t i = 0; i < 40; i++)
+        cast_element(&s, i);
+      run_and_compare(&s, 40);
+    }
+  uint8_t big[4], out[4] = {0};
+  nsr_element_put_bits(NSR_I32, big, 16777217); /* not an f32 */
+  nsr_element_convert(NSR_I16, out, NSR_I32, big);
+  assert_int_equal(nsr_element_bits(NSR_I16, out), INT16_MAX);
+  nsr_element_convert(NSR_F32, out, NSR_I32, big);
+  assert_true(nsr_element_get(NSR_F32, out) == 16777216.0f);
+}
+
+static void accumulate(void **state) {
+  struct prng *rng = *state;
+  for (size_t d = 0; d < NDTYPES; d++)
+    for (size_t from = 0; from < NDTYPES; from++)
+      for (size_t op = 1; op < NOPS; op++) {
+        static struct setup s;
+        setup(&s, "dmaa");
+        arg_name(&s, "op", ops[op]);
+        shape(&s, 0, dtypes[d], 4, 1, 6, 0);
+        shape(&s, 1, dtypes[from], 1, 2, 3, 8);
+        randomize(&s, 0, 24, false, rng);
+        randomize(&s, 1, 24, true, rng);
+        for (size_t i = 0; i < 24; i++)
+          want(&s, i, plain(ops[op], in(&s, 0, i), in(&s, 1, i)));
+        run_and_compare(&s, 24);
+      }
 }
 
 static void fill_and_iota(void **state) {
@@ -415,9 +312,9 @@ static void fill_and_iota(void **state) {
     for (size_t i = 0; i < 15; i++) {
       want(&s, i, -77.0f);
       if (whole)
-        memset(s.want + i * nsr_dtype_bytes(t), 0xff, nsr_dtype_bytes(t));
+        memset(s.want[0] + i * nsr_dtype_bytes(t), 0xff, nsr_dtype_bytes(t));
       if (whole)
-        s.want[i * nsr_dtype_bytes(t)] = (uint8_t)-77;
+        s.want[0][i * nsr_dtype_bytes(t)] = (uint8_t)-77;
     }
     run_and_compare(&s, 15);
 
@@ -434,7 +331,7 @@ static void fill_and_iota(void **state) {
           int v = 3 + p * 20 - i * 4 + j * 2;
           want(&s, at, (float)v);
           if (t == NSR_U8)
-            s.want[at] = (uint8_t)v;
+            s.want[0][at] = (uint8_t)v;
         }
     run_and_compare(&s, 18);
   }
@@ -448,17 +345,17 @@ static void stores(void **state) {
     shape(&s, 0, dtypes[d], 1, 0, 0, 0);
     assert_null(nsr_numeric(&s.insn, s.e, NULL, (int32_t)0x8192a3b4));
     uint8_t bytes[4] = {0xb4, 0xa3, 0x92, 0x81};
-    assert_memory_equal(s.out, bytes, nsr_dtype_bytes(dtypes[d]));
+    assert_memory_equal(s.out[0], bytes, nsr_dtype_bytes(dtypes[d]));
     shape(&s, 0, dtypes[d], 1, 1, 2, 0);
-    assert_non_null(nsr_numeric(&s.insn, s.e, NULL, 0));
+    assert_non_null(run(&s));
   }
   static struct setup s;
   setup(&s, "nop");
-  assert_null(nsr_numeric(&s.insn, s.e, NULL, 0));
+  assert_null(run(&s));
   setup(&s, "ld");
-  assert_null(nsr_numeric(&s.insn, s.e, NULL, 0));
+  assert_null(run(&s));
   setup(&s, "halt");
-  assert_non_null(nsr_numeric(&s.insn, s.e, NULL, 0));
+  assert_non_null(run(&s));
 }
 
 static void refused(const char *mnemonic, enum nsr_dtype src, uint32_t parts0,
@@ -471,7 +368,7 @@ static void refused(const char *mnemonic, enum nsr_dtype src, uint32_t parts0,
   shape(&s, 0, NSR_F32, parts0, 1, n0, 0);
   shape(&s, 1, src, parts1, 1, n1, 0);
   shape(&s, 2, NSR_F32, parts1, 1, n1, 0);
-  assert_non_null(nsr_numeric(&s.insn, s.e, NULL, 0));
+  assert_non_null(run(&s));
 }
 
 static void shapes_that_do_not_fit(void **state) {
@@ -484,6 +381,8 @@ static void shapes_that_do_not_fit(void **state) {
   refused("tr", NSR_F32, 2, 4, 2, 4);
   refused("tr", NSR_F32, 2, 1, 2, 0);
   refused("act", NSR_F32, 3, 4, 2, 4);
+  refused("cast", NSR_I8, 1, 4, 1, 5);
+  refused("dmaa", NSR_F32, 1, 4, 1, 5);
 }
 
 /* Nothing to do for no elements; empty pointers are never followed. */
@@ -498,14 +397,13 @@ static void empty(void **state) {
       s.e[i].in = NULL;
       s.e[i].out = NULL;
     }
-    assert_null(nsr_numeric(&s.insn, s.e, NULL, 0));
+    assert_null(run(&s));
   }
 }
 
 int main(void) {
-  static uint64_t rng;
-  rng = seed_of_run();
-  print_message("seed %" PRIu64 " (NSR_SEED sets it)\n", rng);
+  static struct prng rng;
+  rng = prng_seed("numeric", 20240607);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(known_values),
       cmocka_unit_test(narrow_floats_round),
@@ -517,6 +415,8 @@ int main(void) {
       cmocka_unit_test_prestate(tensor_reduce, &rng),
       cmocka_unit_test_prestate(activation, &rng),
       cmocka_unit_test_prestate(copy, &rng),
+      cmocka_unit_test_prestate(cast, &rng),
+      cmocka_unit_test_prestate(accumulate, &rng),
       cmocka_unit_test(fill_and_iota),
       cmocka_unit_test(stores),
       cmocka_unit_test(shapes_that_do_not_fit),
