@@ -18,7 +18,11 @@ enum {
   SHOWN = 48, /* words in texts */
   LARGE = 100,
   FAR = 11,
-  MAX_BYTES = 1 << 22 /* of a control tensor */
+  MAX_BYTES = 1 << 22, /* of a control tensor */
+  MOST = 9,            /* small values of a word */
+  ONE_OFF = 10,        /* one input in ten differs in one word alone */
+  MOST_WORDS = 64,     /* of which pairs are followed */
+  CANDIDATES = 32
 };
 
 static uint32_t element_size(const struct nsr_tensor *t) {
@@ -226,15 +230,88 @@ static enum nsr_status add_one_off(struct maker *m, size_t n) {
   return NSR_OK;
 }
 
+/* ---- pairs of words: small inputs are chosen so that every two values of
+ * every two words meet early (what goes wrong depends on one or two counts
+ * in most cases) */
+
+struct pairs {
+  uint64_t words; /* 0: too many to follow */
+  uint8_t *met;   /* bit v*MOST+w of pair (i, j): a byte each */
+  uint8_t *vector;
+};
+
+static enum nsr_status pairs_new(struct maker *m, struct pairs *p) {
+  uint64_t n = m->inputs->nwords;
+  *p = (struct pairs){.words = n <= MOST_WORDS ? n : 0};
+  NSR_NEW(m->ctx, m->arena, p->vector, p->words);
+  NSR_NEW(m->ctx, m->arena, p->met, p->words * p->words * MOST * MOST);
+  return NSR_OK;
+}
+
+/* The vector of an input, values from 0; large ones count as the largest. */
+static void pairs_vector(const struct maker *m, struct pairs *p,
+                         const struct nsr_input *in) {
+  uint64_t n = 0, rest = in->a;
+  for (uint32_t t = 0; t < m->inputs->ntensors; t++) {
+    const struct nsr_tensor *tensor =
+        &m->inputs->kernel->tensors[m->inputs->tensors[t]];
+    uint64_t words = tensor->bytes / element_size(tensor);
+    for (uint64_t i = 0; i < words; i++, n++) {
+      int64_t v = word_value(in, tensor, i, n, &rest) - tensor->lo;
+      p->vector[n] = (uint8_t)(v < 0 ? 0 : v < MOST ? v : MOST - 1);
+    }
+  }
+}
+
+/* How many pairs of values are new in an input; marks them if it is taken. */
+static uint32_t pairs_new_in(const struct maker *m, struct pairs *p,
+                             const struct nsr_input *in, bool taken) {
+  uint32_t found = 0;
+  if (!p->words)
+    return 0;
+  pairs_vector(m, p, in);
+  for (uint64_t i = 0; i < p->words; i++)
+    for (uint64_t j = i + 1; j < p->words; j++) {
+      uint8_t *met = &p->met[((i * p->words + j) * MOST + p->vector[i]) * MOST +
+                             p->vector[j]];
+      found += !*met;
+      if (taken)
+        *met = 1;
+    }
+  return found;
+}
+
+static enum nsr_status add_small(struct maker *m, struct pairs *p) {
+  struct nsr_input best = {.kind = NSR_INPUT_SMALL};
+  uint32_t most = 0;
+  for (int i = 0; i < CANDIDATES; i++) {
+    struct nsr_input in = {.kind = NSR_INPUT_SMALL,
+                           .seed = nsr_random(&m->random)};
+    uint32_t found = pairs_new_in(m, p, &in, false);
+    if (i == 0 || found > most) {
+      most = found;
+      best = in;
+    }
+  }
+  (void)pairs_new_in(m, p, &best, true);
+  return add(m, best);
+}
+
 static enum nsr_status add_samples(struct maker *m) {
   static const uint8_t equal[] = {2, 3, 1, 4, 0};
+  struct pairs p;
+  NSR_TRY(pairs_new(m, &p));
   for (size_t i = 0; i < sizeof equal; i++)
     NSR_TRY(add_equal(m, equal[i], false));
   NSR_TRY(add_large(m));
-  NSR_TRY(add_one_off(m, m->limit / 3));
-  for (size_t tries = 0; tries < m->limit * 2; tries++)
-    NSR_TRY(add(m, (struct nsr_input){.kind = NSR_INPUT_SMALL,
-                                      .seed = nsr_random(&m->random)}));
+  NSR_TRY(add_one_off(m, m->limit / ONE_OFF));
+  for (size_t i = 0; i < m->inputs->list.n; i++)
+    (void)pairs_new_in(m, &p, &m->inputs->list.v[i], true);
+  for (size_t tries = 0; tries < m->limit * 2; tries++) {
+    if (m->inputs->list.n == m->limit)
+      break;
+    NSR_TRY(add_small(m, &p));
+  }
   return NSR_OK;
 }
 

@@ -12,7 +12,7 @@
 #include "sim/bytes.h"
 #include "sim/numeric.h"
 
-enum { BUDGET = 100000000 };
+enum { BUDGET = 20000000 };
 
 const char *nsr_verdict_name(enum nsr_verdict verdict) {
   static const char *const names[] = {"equal", "refuted", "undecided",
