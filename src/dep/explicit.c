@@ -279,19 +279,19 @@ static enum nsr_status map_wait(struct map *m, uint32_t w, uint32_t part) {
 /* Closes the counts that a private scope updates; behind a scope nested in
  * one (in), blocks them. */
 static void close_counts(struct map *m, uint32_t scope, uint32_t in,
-                         bool behind) {
+                         bool behind, int engine) {
   for (uint32_t p = m->t->scopes[scope].first_part; p != NSR_NONE;
        p = m->t->parts[p].next) {
     const struct nsr_part *part = &m->t->parts[p];
     for (uint32_t w = part->first; w < part->first + part->n; w++) {
       const struct nsr_work *x = &m->t->works[w];
       if (x->nested != NSR_NONE) {
-        close_counts(m, x->nested, in, behind);
+        close_counts(m, x->nested, in, behind, engine);
         continue;
       }
       const struct nsr_node *n = nsr_work_node(m->t, x);
       struct count *c = &m->counts[n->update.sem];
-      if (n->update.op == NSR_UPD_NONE)
+      if (n->update.op == NSR_UPD_NONE || x->engine != engine)
         continue;
       if (!positive(&n->update) ||
           (c->channel != NOBODY && c->channel != n->channel))
@@ -304,24 +304,35 @@ static void close_counts(struct map *m, uint32_t scope, uint32_t in,
   }
 }
 
+/* Whether w is the element that a scope's others follow. */
+static bool is_first(const struct nsr_tree *t, uint32_t w) {
+  const struct nsr_common *s = &t->scopes[t->works[w].nested];
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (s->elements[e] != NSR_NONE)
+      return s->elements[e] == w;
+  return false;
+}
+
 /* Maps the waits in a private scope `scope` inside the outermost one, `in`.
- * Work of arms continues the counts until they are joined again. */
-static enum nsr_status map_private(struct map *m, uint32_t scope, uint32_t in,
-                                   bool arms) {
-  arms &= m->t->scopes[scope].kind == NSR_SCOPE_ARM;
+ * Work of that one continues the counts, if it is an arm. */
+static enum nsr_status map_private(struct map *m, uint32_t scope, uint32_t in) {
+  bool counts = scope == in && m->t->scopes[in].kind == NSR_SCOPE_ARM;
   for (uint32_t p = m->t->scopes[scope].first_part; p != NSR_NONE;
        p = m->t->parts[p].next) {
     const struct nsr_part *part = &m->t->parts[p];
     for (uint32_t w = part->first; w < part->first + part->n; w++) {
-      uint32_t nested = m->t->works[w].nested;
-      if (nested != NSR_NONE) {
-        NSR_TRY(map_private(m, nested, in, arms));
-        close_counts(m, nested, in, true);
-        continue;
-      }
-      NSR_TRY(map_wait(m, w, p));
-      if (arms)
+      const struct nsr_work *x = &m->t->works[w];
+      if (x->nested != NSR_NONE)
+        close_counts(m, x->nested, in, true, x->engine);
+      else if (counts)
         NSR_TRY(add_update(m, w, in));
+    }
+    for (uint32_t w = part->first; w < part->first + part->n; w++) {
+      uint32_t nested = m->t->works[w].nested;
+      if (nested == NSR_NONE)
+        NSR_TRY(map_wait(m, w, p));
+      else if (is_first(m->t, w))
+        NSR_TRY(map_private(m, nested, in));
     }
   }
   return NSR_OK;
@@ -334,7 +345,7 @@ static enum nsr_status map_element(struct map *m, uint32_t scope) {
   NSR_NEW(m->ctx, NSR_SCRATCH, n, m->nsems);
   for (uint32_t s = 0; s < m->nsems; s++)
     n[s] = m->counts[s].steps.n;
-  NSR_TRY(map_private(m, scope, scope, true));
+  NSR_TRY(map_private(m, scope, scope));
   for (uint32_t s = 0; s < m->nsems; s++) {
     m->counts[s].blocked = false;
     m->counts[s].steps.n = n[s];
@@ -349,13 +360,13 @@ static enum nsr_status map_segment(struct map *m, uint32_t p) {
     if (nested == NSR_NONE)
       NSR_TRY(add_update(m, w, NSR_NONE));
     else
-      close_counts(m, nested, nested, false);
+      close_counts(m, nested, nested, false, m->t->works[w].engine);
   }
   for (uint32_t w = part->first; w < part->first + part->n; w++) {
     uint32_t nested = m->t->works[w].nested;
     if (nested == NSR_NONE)
       NSR_TRY(map_wait(m, w, p));
-    else
+    else if (is_first(m->t, w))
       NSR_TRY(map_element(m, nested));
   }
   return NSR_OK;

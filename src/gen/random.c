@@ -51,6 +51,7 @@ struct random {
   NSR_VEC(struct done) region;
   uint32_t count[NCHANNELS]; /* work since the last barrier */
   bool lost[NCHANNELS];      /* .. which is not known any longer */
+  bool no_barrier;           /* in a scope that is to have none */
   uint32_t labels, words;    /* used so far */
   int depth;                 /* loops around here */
   bool loop[MAX_DEPTH + 1];
@@ -270,6 +271,8 @@ static enum nsr_status put_work(struct random *r) {
   char suffix[40];
   int engine = engine_of(d.channel);
   choose(r, &d, pattern);
+  if (needs_barrier(r, &d) && r->no_barrier)
+    return NSR_OK;
   if (needs_barrier(r, &d))
     barrier(r);
   for (int i = 0; i < d.ntouch; i++)
@@ -296,6 +299,8 @@ static enum nsr_status put_word(struct random *r) {
   d.touch[0] = (struct touch){.tensor = below(r, NSTATIC),
                               .columns = UINT32_C(1) << column,
                               .write = store};
+  if (needs_barrier(r, &d) && r->no_barrier)
+    return NSR_OK;
   if (needs_barrier(r, &d))
     barrier(r);
   put_waits(r, &d, suffix, sizeof suffix);
@@ -386,14 +391,77 @@ static enum nsr_status put_private_loop(struct random *r) {
   return NSR_OK;
 }
 
-/* ---- structure */
-
-static enum nsr_status put_body(struct random *r, int length);
+/* ---- scopes of all engines without a barrier */
 
 static void put_count(struct random *r, int reg) {
   EMIT_ALL(r, "    ld r%d, counts+%" PRIu32 "\n", reg, 4 * r->words);
   r->words++;
 }
+
+static void lose_all(struct random *r, const uint32_t *count, size_t from) {
+  for (int c = 0; c < NCHANNELS; c++)
+    if (r->count[c] != count[c])
+      lose(r, c, from);
+}
+
+/* Decided alike on all engines: by the parity of an iteration, or by a word
+ * that each loads for itself. Work in it counts on; behind it nobody knows. */
+static enum nsr_status put_common_arm(struct random *r) {
+  uint32_t label = r->labels++, count[NCHANNELS];
+  int loop = some_loop(r);
+  size_t from = r->region.n;
+  for (int c = 0; c < NCHANNELS; c++) {
+    count[c] = r->count[c];
+    if (r->lost[c])
+      return NSR_OK;
+  }
+  if (loop >= 0 && chance(r, 50))
+    EMIT_ALL(r, "    and r46, r%d, 1\n", 20 + loop);
+  else
+    put_count(r, 46);
+  EMIT_ALL(r, "    br.eq r46, 0, all%" PRIu32 "\n", label);
+  r->no_barrier = true;
+  for (int i = 1 + below(r, 4); i > 0; i--)
+    NSR_TRY(chance(r, 70) ? put_work(r) : put_word(r));
+  r->no_barrier = false;
+  EMIT_ALL(r, "all%" PRIu32 ":\n", label);
+  lose_all(r, count, from);
+  return NSR_OK;
+}
+
+/* A loop of all engines in which some load words. */
+static enum nsr_status put_common_loop(struct random *r) {
+  uint32_t label = r->labels++, count[NCHANNELS];
+  size_t from = r->region.n;
+  for (int c = 0; c < NCHANNELS; c++) {
+    count[c] = r->count[c];
+    if (r->lost[c])
+      return NSR_OK;
+  }
+  put_count(r, 47);
+  EMIT_ALL(r, "    mov r48, 0\n");
+  EMIT_ALL(r, "all%" PRIu32 ":\n    br.ge r48, r47, end%" PRIu32 "\n", label,
+           label);
+  for (int i = 1 + below(r, 2); i > 0; i--) {
+    char suffix[40];
+    struct done d = {.channel = below(r, NENGINES), .ntouch = 1};
+    int column = below(r, COLS);
+    d.touch[0] = (struct touch){.tensor = below(r, NSTATIC),
+                                .columns = UINT32_C(1) << column};
+    put_waits(r, &d, suffix, sizeof suffix);
+    EMIT(r, d.channel, "    ld r40, t%d+%d{0:1}%s\n", d.touch[0].tensor,
+         4 * column, suffix);
+    NSR_TRY(finish(r, &d));
+  }
+  EMIT_ALL(r, "    add r48, r48, 1\n    br all%" PRIu32 "\n", label);
+  EMIT_ALL(r, "end%" PRIu32 ":\n", label);
+  lose_all(r, count, from);
+  return NSR_OK;
+}
+
+/* ---- structure */
+
+static enum nsr_status put_body(struct random *r, int length);
 
 /* Top-test, bottom-test (behind a conditional), or broken out of. */
 static enum nsr_status put_loop(struct random *r) {
@@ -468,6 +536,10 @@ static enum nsr_status put_body(struct random *r, int length) {
       NSR_TRY(put_private_arm(r));
     else if (x < 54)
       NSR_TRY(put_private_loop(r));
+    else if (x < 60)
+      NSR_TRY(put_common_arm(r));
+    else if (x < 63)
+      NSR_TRY(put_common_loop(r));
     else
       NSR_TRY(put_work(r));
   }

@@ -266,6 +266,29 @@ static void number_loops(struct nsr_cfg *g) {
       g->blocks[b].loop = n - 1 - g->blocks[b].loop;
 }
 
+void nsr_cfg_every(const struct nsr_cfg *g, uint32_t l, bool *every) {
+  uint32_t h = g->loops[l].header, d = NSR_NONE;
+  for (uint32_t i = 0; i < g->norder; i++) {
+    uint32_t x = g->order[i];
+    if (g->blocks[x].succ[0] != h && g->blocks[x].succ[1] != h)
+      continue;
+    if (!nsr_cfg_in_loop(g, x, l))
+      continue;
+    uint32_t a = x; /* the nearest dominator common to all latches */
+    while (d != NSR_NONE && a != d)
+      if (g->blocks[a].rpo > g->blocks[d].rpo)
+        a = g->blocks[a].idom;
+      else
+        d = g->blocks[d].idom;
+    d = a;
+  }
+  for (;; d = g->blocks[d].idom) {
+    every[d] = g->blocks[d].loop == l;
+    if (d == h)
+      return;
+  }
+}
+
 enum nsr_status nsr_cfg_build(struct nsr_ctx *ctx, const struct nsr_program *p,
                               int engine, struct nsr_cfg *out) {
   *out = (struct nsr_cfg){.program = p, .engine = engine};

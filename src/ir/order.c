@@ -16,6 +16,7 @@ struct order {
                      a list linked by .. */
   uint32_t *link; /* .. this */
   uint32_t next[NSR_MAX_ENGINES], end[NSR_MAX_ENGINES];
+  uint32_t merged; /* elements of this segment that another stands for */
   NSR_VEC(struct nsr_part) parts;
   NSR_VEC(struct nsr_work) works;
 };
@@ -34,7 +35,8 @@ static bool lift(const struct nsr_tree *t, uint32_t *w, uint32_t *p) {
     uint32_t s = up_w ? sw : sp;
     if (t->scopes[s].barrier)
       return false;
-    *(up_w ? w : p) = t->scopes[s].element;
+    uint32_t *up = up_w ? w : p;
+    *up = t->scopes[s].elements[t->works[*up].engine];
   }
 }
 
@@ -72,13 +74,43 @@ static bool ready(const struct order *o, const struct nsr_part *part,
   return true;
 }
 
+/* Whether an element can go: all engines that run its scope stand at it. */
+static bool element_ready(const struct order *o, const struct nsr_part *part,
+                          const struct nsr_common *s) {
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (s->elements[e] != NSR_NONE &&
+        (o->next[e] != s->elements[e] || !ready(o, part, s->elements[e])))
+      return false;
+  return true;
+}
+
+/* Places what engine e comes to next, with the same scope of other engines;
+ * false if it must wait. The first of several elements stands for all. */
+static bool place_next(struct order *o, const struct nsr_part *part, int e,
+                       uint32_t *sorted, uint32_t *n) {
+  uint32_t w = o->next[e], nested = o->t->works[w].nested;
+  if (nested == NSR_NONE ? !ready(o, part, w)
+                         : !element_ready(o, part, &o->t->scopes[nested]))
+    return false;
+  o->placed[w] = true;
+  sorted[(*n)++] = w;
+  o->next[e]++;
+  for (int f = 0; nested != NSR_NONE && f < NSR_MAX_ENGINES; f++) {
+    uint32_t other = o->t->scopes[nested].elements[f];
+    if (other == NSR_NONE || other == w)
+      continue;
+    o->placed[other] = true;
+    o->next[f]++;
+    o->merged++;
+  }
+  return true;
+}
+
 static bool run_engine(struct order *o, const struct nsr_part *part, int e,
                        uint32_t *sorted, uint32_t *n) {
   bool any = false;
-  for (; o->next[e] < o->end[e] && ready(o, part, o->next[e]); any = true) {
-    o->placed[o->next[e]] = true;
-    sorted[(*n)++] = o->next[e]++;
-  }
+  while (o->next[e] < o->end[e] && place_next(o, part, e, sorted, n))
+    any = true;
   return any;
 }
 
@@ -102,9 +134,12 @@ static enum nsr_status report_cycle(struct order *o,
                   "cycle");
 }
 
-static enum nsr_status
-sort_segment(struct order *o, const struct nsr_part *part, uint32_t *sorted) {
+/* Sorts the elements of a segment; *count of them stand for all. */
+static enum nsr_status sort_segment(struct order *o,
+                                    const struct nsr_part *part,
+                                    uint32_t *sorted, uint32_t *count) {
   uint32_t n = 0;
+  o->merged = 0;
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     o->next[e] = o->end[e] = 0;
   for (uint32_t w = part->first; w < part->first + part->n; w++) {
@@ -113,12 +148,13 @@ sort_segment(struct order *o, const struct nsr_part *part, uint32_t *sorted) {
       o->next[e] = w;
     o->end[e] = w + 1;
   }
-  for (bool any = true; any && n < part->n;) {
+  for (bool any = true; any && n + o->merged < part->n;) {
     any = false;
     for (int e = 0; e < NSR_MAX_ENGINES; e++)
       any |= run_engine(o, part, e, sorted, &n);
   }
-  return n == part->n ? NSR_OK : report_cycle(o, part);
+  *count = n;
+  return n + o->merged == part->n ? NSR_OK : report_cycle(o, part);
 }
 
 /* ---- laying the tree anew */
@@ -156,25 +192,35 @@ static uint64_t channels_of(const struct nsr_tree *t, uint32_t scope) {
   return channels;
 }
 
-/* Markers for a private scope, in front of insn: one per channel with work in
- * it. */
+/* Markers for a scope without a barrier: one per channel with work in it, in
+ * front of insn[e]. */
 static enum nsr_status push_markers(struct order *o, uint32_t private,
                                     uint64_t channels, uint32_t scope,
-                                    uint32_t insn) {
+                                    const uint32_t insn[NSR_MAX_ENGINES]) {
   struct nsr_common *x = &o->t->scopes[private];
-  const struct nsr_work *element = &o->t->works[x->element];
   x->markers = (uint32_t)o->works.n;
-  for (int8_t ch = 0; ch < NSR_MAX_CHANNELS; ch++)
-    if (channels >> ch & 1)
-      NSR_PUSH(o->ctx, NSR_SCRATCH, &o->works,
-               (struct nsr_work){.engine = element->engine,
-                                 .channel = ch,
-                                 .marker = true,
-                                 .insn = insn,
-                                 .scope = scope,
-                                 .nested = NSR_NONE});
+  for (int8_t ch = 0; ch < NSR_MAX_CHANNELS; ch++) {
+    if (!(channels >> ch & 1))
+      continue;
+    int e = nsr_channel_engine(o->t->program->k, ch);
+    NSR_PUSH(o->ctx, NSR_SCRATCH, &o->works,
+             (struct nsr_work){.engine = (uint8_t)e,
+                               .channel = ch,
+                               .marker = true,
+                               .insn = insn[e],
+                               .scope = scope,
+                               .nested = NSR_NONE});
+  }
   x->nmarkers = (uint32_t)o->works.n - x->markers;
   return NSR_OK;
+}
+
+/* The engine of a scope that only one runs, -1: several do. */
+static int only_engine(const struct nsr_common *s) {
+  int e = 0;
+  while (!(s->engines >> e & 1))
+    e++;
+  return s->engines >> e == 1 ? e : -1;
 }
 
 /* Whether nothing follows scope `inner` in x: it is the last item, or an arm
@@ -195,8 +241,8 @@ static bool ends_with(const struct nsr_scopes *own, const struct nsr_scope *x,
 
 /* Where nothing follows a private scope in its body, nor in the arms around
  * it: the loop whose header runs next, if that is the only way out of it. */
-static uint32_t header_behind(const struct nsr_tree *t, uint32_t private) {
-  int e = t->works[t->scopes[private].element].engine;
+static uint32_t header_behind(const struct nsr_tree *t, uint32_t private,
+                              int e) {
   const struct nsr_scopes *own = &t->local[e];
   uint32_t s = t->scopes[private].parent;
   uint32_t inner = t->scopes[private].local[e];
@@ -222,10 +268,11 @@ static enum nsr_status find_headers(struct order *o) {
     o->head[s] = NSR_NONE;
   for (uint32_t s = t->nscopes; s-- > 1;) {
     const struct nsr_common *x = &t->scopes[s];
-    if (x->barrier || !t->scopes[x->parent].barrier ||
-        t->works[x->element].insn != NSR_NONE)
+    int e = only_engine(x);
+    if (x->barrier || x->engines == t->scopes[x->parent].engines || e < 0 ||
+        t->works[x->elements[e]].insn != NSR_NONE)
       continue;
-    uint32_t h = header_behind(t, s);
+    uint32_t h = header_behind(t, s, e);
     if (h == NSR_NONE)
       continue;
     o->link[s] = o->head[h];
@@ -239,42 +286,44 @@ static enum nsr_status lay_header(struct order *o, uint32_t scope,
                                   uint32_t *last) {
   uint32_t start = (uint32_t)o->works.n;
   for (uint32_t s = o->head[scope]; s != NSR_NONE; s = o->link[s]) {
-    int e = o->t->works[o->t->scopes[s].element].engine;
-    uint32_t local = o->t->scopes[scope].local[e];
-    NSR_TRY(push_markers(o, s, channels_of(o->t, s), scope,
-                         o->t->local[e].scopes[local].entry));
+    int e = only_engine(&o->t->scopes[s]);
+    uint32_t insn[NSR_MAX_ENGINES];
+    insn[e] = o->t->local[e].scopes[o->t->scopes[scope].local[e]].entry;
+    NSR_TRY(push_markers(o, s, channels_of(o->t, s), scope, insn));
   }
   return push_run(o, scope, last, start);
 }
 
 static enum nsr_status lay_scope(struct order *o, uint32_t scope);
 
-/* A private scope among the elements of a segment. */
+/* A scope among the elements of a segment. Engines that run the body around
+ * it but not it know it by its markers. */
 static enum nsr_status lay_private(struct order *o, uint32_t scope,
-                                   uint32_t *last, uint32_t w) {
-  struct nsr_work element = o->t->works[w];
-  uint32_t private = element.nested;
+                                   uint32_t *last, uint32_t private) {
+  const struct nsr_common *x = &o->t->scopes[private];
   uint64_t channels = channels_of(o->t, private);
+  uint32_t insn[NSR_MAX_ENGINES];
   NSR_TRY(
       push_part(o, scope, last,
                 (struct nsr_part){.kind = NSR_PART_SCOPE, .first = private}));
   NSR_TRY(lay_scope(o, private));
-  /* inside a private scope all is of one engine, which counts for itself */
-  if ((!o->t->scopes[scope].barrier && scope != 0) ||
-      o->t->scopes[private].nmarkers > 0)
+  if (x->engines == o->t->scopes[scope].engines || x->nmarkers > 0)
     return NSR_OK;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    insn[e] = x->elements[e] == NSR_NONE ? NSR_NONE
+                                         : o->t->works[x->elements[e]].insn;
   uint32_t start = (uint32_t)o->works.n;
-  NSR_TRY(push_markers(o, private, channels, scope, element.insn));
+  NSR_TRY(push_markers(o, private, channels, scope, insn));
   return push_run(o, scope, last, start);
 }
 
 static enum nsr_status lay_segment(struct order *o, uint32_t scope,
                                    uint32_t *last,
                                    const struct nsr_part *part) {
-  uint32_t *sorted, start = (uint32_t)o->works.n;
+  uint32_t *sorted, n, start = (uint32_t)o->works.n;
   NSR_NEW(o->ctx, NSR_SCRATCH, sorted, part->n);
-  NSR_TRY(sort_segment(o, part, sorted));
-  for (uint32_t i = 0; i < part->n; i++) {
+  NSR_TRY(sort_segment(o, part, sorted, &n));
+  for (uint32_t i = 0; i < n; i++) {
     const struct nsr_work *w = &o->t->works[sorted[i]];
     if (w->nested == NSR_NONE) {
       o->new_of[sorted[i]] = (uint32_t)o->works.n;
@@ -282,7 +331,7 @@ static enum nsr_status lay_segment(struct order *o, uint32_t scope,
       continue;
     }
     NSR_TRY(push_run(o, scope, last, start));
-    NSR_TRY(lay_private(o, scope, last, sorted[i]));
+    NSR_TRY(lay_private(o, scope, last, w->nested));
     start = (uint32_t)o->works.n;
   }
   return push_run(o, scope, last, start);

@@ -21,10 +21,12 @@ struct nsr_scope {
   bool anchored;    /* each entry that ends passes a barrier: for a loop each
                        way back to its header, for an arm each way through */
   int32_t first_id; /* smallest barrier id in it, INT32_MAX: none */
-  uint32_t parent;  /* NSR_NONE: the program */
-  uint32_t last;    /* last scope of its subtree */
-  uint32_t depth;   /* 0: the program */
-  uint32_t entry;   /* instruction in front of which an entry is counted */
+  uint32_t key; /* what decides it, equal on engines that decide alike; 0: not
+                   comparable (congruence.h) */
+  uint32_t parent; /* NSR_NONE: the program */
+  uint32_t last;   /* last scope of its subtree */
+  uint32_t depth;  /* 0: the program */
+  uint32_t entry;  /* instruction in front of which an entry is counted */
   uint32_t first_item, nitems;
 };
 

@@ -137,6 +137,17 @@ static enum nsr_status mismatch(struct build *b, int e0, const struct meet *m0,
 }
 
 /* Entries of a scope are counted only where work lies directly in it. */
+/* Whether the same values decide a scope on all engines. */
+static bool decided_alike(const struct build *b,
+                          const struct meet m[NSR_MAX_ENGINES], int first) {
+  uint32_t key = b->t->local[first].scopes[m[first].scope].key;
+  for (int e = first; e < NSR_MAX_ENGINES; e++)
+    if (b->t->program->stream[e] &&
+        b->t->local[e].scopes[m[e].scope].key != key)
+      return false;
+  return key != 0;
+}
+
 static enum nsr_status check_anchors(struct build *b,
                                      const struct meet m[NSR_MAX_ENGINES],
                                      bool *anchored) {
@@ -206,10 +217,15 @@ static enum nsr_status push_scope(struct build *b, uint32_t parent,
                          .barrier = s->barrier,
                          .parent = parent,
                          .depth = up ? up->depth + 1 : 0,
-                         .first_part = NSR_NONE,
-                         .element = NSR_NONE};
+                         .first_part = NSR_NONE};
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    c.elements[e] = NSR_NONE;
   c.loops = s->kind == NSR_SCOPE_LOOP || (up && up->loops);
-  NSR_TRY(check_anchors(b, m, &c.anchored));
+  c.alike = parent == NSR_NONE || (up->alike && decided_alike(b, m, first));
+  b->t->matched |= c.alike && parent != NSR_NONE;
+  c.anchored = c.alike;
+  if (!c.alike)
+    NSR_TRY(check_anchors(b, m, &c.anchored));
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     if (p->stream[e]) {
       c.local[e] = m[e].scope;
@@ -222,37 +238,111 @@ static enum nsr_status push_scope(struct build *b, uint32_t parent,
 
 static enum nsr_status unify(struct build *b, uint32_t scope);
 
-/* The scope behind an element, with its body. */
-static enum nsr_status build_private(struct build *b, uint32_t element) {
-  struct nsr_work *w = &b->works.v[element];
-  const struct nsr_scope *s = &b->t->local[w->engine].scopes[w->nested];
+/* Elements of a segment that are one scope, by engine; NSR_NONE: not there. */
+struct group {
+  uint32_t elements[NSR_MAX_ENGINES];
+};
+
+static const struct nsr_scope *local_scope(const struct build *b,
+                                           uint32_t element) {
+  const struct nsr_work *w = &b->works.v[element];
+  return &b->t->local[w->engine].scopes[w->nested];
+}
+
+/* The scope behind a group of elements, with its body. */
+static enum nsr_status build_group(struct build *b, const struct group *g) {
+  int first = 0;
+  while (g->elements[first] == NSR_NONE)
+    first++;
+  const struct nsr_work *w = &b->works.v[g->elements[first]];
+  const struct nsr_scope *s = local_scope(b, g->elements[first]);
   const struct nsr_common *up = &b->scopes.v[w->scope];
   uint32_t id = (uint32_t)b->scopes.n;
   struct nsr_common c = {.kind = s->kind,
                          .loops = s->kind == NSR_SCOPE_LOOP || up->loops,
                          .anchored = true,
+                         .alike = up->alike,
                          .parent = w->scope,
                          .depth = up->depth + 1,
-                         .first_part = NSR_NONE,
-                         .engines = UINT32_C(1) << w->engine,
-                         .element = element};
-  c.local[w->engine] = w->nested;
-  w->nested = id;
+                         .first_part = NSR_NONE};
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    c.elements[e] = g->elements[e];
+    if (g->elements[e] == NSR_NONE)
+      continue;
+    c.engines |= UINT32_C(1) << e;
+    c.local[e] = b->works.v[g->elements[e]].nested;
+    b->works.v[g->elements[e]].nested = id;
+  }
+  b->t->matched |= (c.engines & (c.engines - 1)) != 0;
   NSR_PUSH(b->ctx, NSR_SCRATCH, &b->scopes, c);
   return unify(b, id);
 }
 
-/* A segment of the works from start on, and the private scopes in it. */
+/* How far ahead an engine's elements are compared. */
+enum { LOOK_AHEAD = 32 };
+
+/* The first element of engine e from *at on that is decided like `like`;
+ * *at moves behind it. */
+static uint32_t find_like(const struct build *b, const struct nsr_scope *like,
+                          int e, uint32_t *at, uint32_t end) {
+  uint32_t seen = 0;
+  for (uint32_t w = *at; w < end && seen < LOOK_AHEAD; w++) {
+    const struct nsr_work *x = &b->works.v[w];
+    if (x->engine != e || x->nested == NSR_NONE)
+      continue;
+    const struct nsr_scope *s = local_scope(b, w);
+    if (s->key == like->key && s->kind == like->kind) {
+      *at = w + 1;
+      return w;
+    }
+    seen++;
+  }
+  return NSR_NONE;
+}
+
+/* Groups the elements of the works from start on; those of one engine keep
+ * their order in every group. */
+static enum nsr_status group_elements(struct build *b, uint32_t start,
+                                      struct group **out, size_t *n) {
+  uint32_t end = (uint32_t)b->works.n, at[NSR_MAX_ENGINES];
+  bool *grouped;
+  NSR_VEC(struct group) v = {0};
+  NSR_NEW(b->ctx, NSR_SCRATCH, grouped, end - start);
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    at[e] = start;
+  for (uint32_t w = end; w-- > start;)
+    at[b->works.v[w].engine] = w; /* the first of each engine */
+  for (uint32_t w = start; w < end; w++) {
+    if (b->works.v[w].nested == NSR_NONE || grouped[w - start])
+      continue;
+    struct group g;
+    const struct nsr_scope *s = local_scope(b, w);
+    for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+      bool later = s->key && e > b->works.v[w].engine;
+      g.elements[e] = later ? find_like(b, s, e, &at[e], end) : NSR_NONE;
+      if (g.elements[e] != NSR_NONE)
+        grouped[g.elements[e] - start] = true;
+    }
+    g.elements[b->works.v[w].engine] = w;
+    NSR_PUSH(b->ctx, NSR_SCRATCH, &v, g);
+  }
+  *out = v.v;
+  *n = v.n;
+  return NSR_OK;
+}
+
+/* A segment of the works from start on, and the scopes in it. */
 static enum nsr_status push_segment(struct build *b, uint32_t scope,
                                     uint32_t *last, uint32_t start) {
-  uint32_t end = (uint32_t)b->works.n;
+  struct group *groups;
+  size_t n;
   NSR_TRY(push_part(b, scope, last,
                     (struct nsr_part){.kind = NSR_PART_SEGMENT,
                                       .first = start,
-                                      .n = end - start}));
-  for (uint32_t w = start; w < end; w++)
-    if (b->works.v[w].nested != NSR_NONE)
-      NSR_TRY(build_private(b, w));
+                                      .n = (uint32_t)b->works.n - start}));
+  NSR_TRY(group_elements(b, start, &groups, &n));
+  for (size_t i = 0; i < n; i++)
+    NSR_TRY(build_group(b, &groups[i]));
   return NSR_OK;
 }
 
@@ -290,7 +380,7 @@ static enum nsr_status unify(struct build *b, uint32_t scope) {
       if (engines >> e & 1)
         NSR_TRY(advance(b, scope, e, &cursors[e], &m[e]));
     NSR_TRY(push_segment(b, scope, &last, start));
-    if (engines & (engines - 1)) /* several */
+    if (b->scopes.v[scope].barrier)
       NSR_TRY(check_meeting(b, m, first));
     if (m[first].kind != AT_END)
       NSR_TRY(push_meeting(b, scope, m, first, &last));
@@ -302,7 +392,7 @@ static enum nsr_status unify(struct build *b, uint32_t scope) {
 struct place_id {
   int32_t id;
   uint32_t part;
-  bool once; /* directly in the program's body */
+  bool alike; /* all scopes around it are decided by the same values */
 };
 
 static int by_id(const void *a, const void *b) {
@@ -313,7 +403,8 @@ static int by_id(const void *a, const void *b) {
 }
 
 /* Places that share an id pair up without fault however often each engine
- * passes them, unless each is passed exactly once (theory-channels.md 0). */
+ * passes them (theory-channels.md 0), unless the engines are known to run all
+ * scopes around them alike. */
 static enum nsr_status check_ids(struct nsr_ctx *ctx, const struct nsr_tree *t,
                                  int first) {
   NSR_VEC(struct place_id) ids = {0};
@@ -322,12 +413,12 @@ static enum nsr_status check_ids(struct nsr_ctx *ctx, const struct nsr_tree *t,
          p = t->parts[p].next)
       if (t->parts[p].kind == NSR_PART_BARRIER)
         NSR_PUSH(ctx, NSR_SCRATCH, &ids,
-                 (struct place_id){t->parts[p].id, p, s == 0});
+                 (struct place_id){t->parts[p].id, p, t->scopes[s].alike});
   if (ids.n)
     qsort(ids.v, ids.n, sizeof *ids.v, by_id);
   for (size_t i = 1; i < ids.n; i++) {
     const struct place_id *x = &ids.v[i - 1], *y = &ids.v[i];
-    if (x->id == y->id && !(x->once && y->once))
+    if (x->id == y->id && !(x->alike && y->alike))
       return nsr_fail(
           ctx, NSR_E_REFUSED,
           nsr_program_place(t->program, first, t->parts[y->part].insn[first]),
@@ -365,6 +456,7 @@ enum nsr_status nsr_tree_build(struct nsr_ctx *ctx, const struct nsr_program *p,
                     (struct nsr_place){.file = p->k->path, .insn = -1},
                     "the kernel has no engine with instructions");
   NSR_TRY(build_local(ctx, p, out));
+  NSR_TRY(nsr_congruence_find(ctx, out->local, &out->congruence));
   struct build b = {.ctx = ctx, .t = out};
   struct meet roots[NSR_MAX_ENGINES] = {0};
   uint32_t root;

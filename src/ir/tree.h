@@ -2,15 +2,16 @@
  *
  * The engines' scope trees unified (algorithm.md 2.2). A body is a list of
  * parts: segments (straight work of every engine, no barrier in it), barriers
- * and nested scopes. A scope with a barrier is common to all engines; one
- * without is private to its engine and one element of its region's order
- * (theory-channels.md 6). Scopes without any work are not in the tree: their
- * code is control that stays as it is.
+ * and nested scopes. A scope with a barrier is common to all engines. One
+ * without is common to those engines on which the same values decide it
+ * (congruence.h), for the others private, and one element of its region's
+ * order (theory-channels.md 6). Scopes without any work are not in the tree:
+ * their code is control that stays as it is.
  */
 #ifndef NSR_IR_TREE_H
 #define NSR_IR_TREE_H
 
-#include "ir/scopes.h"
+#include "ir/congruence.h"
 
 /* An instruction that matters to order: datapath, load, or a control
  * instruction with a wait. Numbered in the reference order once
@@ -42,19 +43,21 @@ struct nsr_part {
 
 struct nsr_common {
   uint8_t kind;    /* enum nsr_scope_kind */
-  bool barrier;    /* a barrier in it; false: private to one engine */
+  bool barrier;    /* a barrier in it; false: an element of a region */
   bool loops;      /* it or a scope around it is a loop */
   bool anchored;   /* on all its engines, so that its entries are numbered
                       alike; always where work lies directly in it */
+  bool alike;      /* the same values decide it, and all around it, on all its
+                      engines */
   uint32_t parent; /* NSR_NONE: the program */
   uint32_t last;   /* last scope of its subtree (numbered in preorder) */
   uint32_t depth;
   uint32_t first_part;
-  uint32_t engines; /* bit e: engine e runs it */
-  uint32_t element; /* private, until linearized: the work that stands for it,
-                       NSR_NONE where that work is of another body */
-  uint32_t markers, nmarkers; /* private: the works behind it, one a channel */
-  uint32_t local[NSR_MAX_ENGINES]; /* the engines' own scopes */
+  uint32_t engines;                   /* bit e: engine e runs it */
+  uint32_t elements[NSR_MAX_ENGINES]; /* without a barrier, until linearized:
+                                         the works that stand for it */
+  uint32_t markers, nmarkers;         /* the works behind it, one a channel */
+  uint32_t local[NSR_MAX_ENGINES];    /* the engines' own scopes */
 };
 
 struct nsr_tree {
@@ -64,6 +67,8 @@ struct nsr_tree {
   struct nsr_common *scopes;
   struct nsr_part *parts;
   struct nsr_work *works;
+  struct nsr_congruence congruence;
+  bool matched; /* some scope rests on it */
 };
 
 /* Not of a marker, nor of an element that stands for a scope. */

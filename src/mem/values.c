@@ -252,32 +252,6 @@ static void forget(const struct build *b, struct nsr_form *env,
 
 /* ---- one round of an outermost loop */
 
-/* Marks the blocks that dominate every latch of loop l and lie in no inner
- * loop: they run once in each completed iteration. */
-static void mark_every(const struct build *b, uint32_t l) {
-  const struct nsr_cfg *g = b->g;
-  uint32_t h = g->loops[l].header, d = NSR_NONE;
-  for (uint32_t i = 0; i < g->norder; i++) {
-    uint32_t x = g->order[i];
-    if (g->blocks[x].succ[0] != h && g->blocks[x].succ[1] != h)
-      continue;
-    if (!nsr_cfg_in_loop(g, x, l))
-      continue;
-    uint32_t a = x; /* the nearest dominator common to all latches */
-    while (d != NSR_NONE && a != d)
-      if (g->blocks[a].rpo > g->blocks[d].rpo)
-        a = g->blocks[a].idom;
-      else
-        d = g->blocks[d].idom;
-    d = a;
-  }
-  for (;; d = g->blocks[d].idom) {
-    b->every[d] = g->blocks[d].loop == l;
-    if (d == h)
-      return;
-  }
-}
-
 /* A loop's register operations that run in every iteration, in order. */
 struct round {
   NSR_VEC(struct nsr_insn) ops;
@@ -411,7 +385,7 @@ static enum nsr_status walk_nested(struct build *b, uint32_t scope,
     forget(b, inner, set);
   } else if (loop) {
     uint32_t l = b->g->blocks[b->g->block_of[s->entry]].loop;
-    mark_every(b, l);
+    nsr_cfg_every(b->g, l, b->every);
     NSR_TRY(enter_loop(b, scope, l, inner));
   }
   NSR_TRY(walk(b, scope, in_loop || loop, inner));

@@ -2,8 +2,8 @@
 ;       inside a conditional as well; where it is not taken, the consumer must
 ;       wait on its own.
 ; kind: MISS
-; expect: refused in or behind a loop or conditional
-; wanted: rewritten
+; expect: rewritten
+; barriers: 1
 
 .isa tile64
 .kernel "order-in-one-arm"

@@ -90,33 +90,38 @@ static const struct pass_case single[] = {
      NSR_E_REFUSED, "without an exit"},
     {"private loop: a marker behind it",
      HEAD ".engine sp\n mov r2, 1\nl: st a, r1\n dma q0, a, a\n"
-          " br.lt r1, 3, l\n mov r2, 2\n sync\n halt\n",
+          " br.lt r1, 3, l\n mov r2, 2\n sync\n halt\n"
+          ".engine act\n sync\n halt\n",
      NSR_OK,
      "program 0\n  loop 1\n    sp[1] st\n    sp[2] dma q0\n"
      "  marker of sp in front of sp[4]\n"
      "  marker of q0 in front of sp[4]\n  sync 0\n"},
     {"private arms: markers behind both",
      HEAD ".engine sp\n br.eq r1, 1, t\n st a, r1\n br j\n"
-          "t: dma q0, a, a\nj: sync 3\n halt\n",
+          "t: dma q0, a, a\nj: sync 3\n halt\n"
+          ".engine act\n sync 3\n halt\n",
      NSR_OK,
      "program 0\n  arm 1\n    sp[3] dma q0\n  marker of q0 in front of sp[4]\n"
      "  arm 2\n    sp[1] st\n  marker of sp in front of sp[4]\n"
      "  sync 3\n"},
     {"private rest of a body: the marker stands in the header",
      HEAD ".engine sp\nl: br.ge r1, 3, d\n sync\n add r1, r1, 1\n"
-          " br.eq r1, 2, l\n st a, r1\n br l\nd: sync\n halt\n",
+          " br.eq r1, 2, l\n st a, r1\n br l\nd: sync\n halt\n"
+          ".engine act\nl: br.ge r1, 3, d\n sync\n br l\nd: sync\n halt\n",
      NSR_OK,
      "program 0\n  loop 1\n    marker of sp in front of sp[0]\n    arm 2\n"
      "      sync 0\n      arm 3\n        sp[4] st\n  sync 1\n"},
     {"private rest of a body that is left elsewhere: no place",
      HEAD ".engine sp\nl: sync\n br.eq r2, 1, l\n st a, r1\n"
-          " br.lt r1, 3, l\n sync\n halt\n",
+          " br.lt r1, 3, l\n sync\n halt\n"
+          ".engine act\nl: sync\n br.lt r1, 3, l\n sync\n halt\n",
      NSR_OK,
      "program 0\n  loop 1\n    sync 0\n    arm 2\n      sp[2] st\n"
      "    marker of sp in front of sp[-1]\n  sync 1\n"},
     {"nested private scopes share the outermost one's marker",
      HEAD ".engine sp\nl: br.eq r2, 1, s\n st a, r1\ns: add r1, r1, 1\n"
-          " br.lt r1, 3, l\n mov r2, 1\n sync\n halt\n",
+          " br.lt r1, 3, l\n mov r2, 1\n sync\n halt\n"
+          ".engine act\n sync\n halt\n",
      NSR_OK,
      "program 0\n  loop 1\n    arm 2\n      sp[1] st\n"
      "  marker of sp in front of sp[4]\n  sync 0\n"},
@@ -156,6 +161,33 @@ static const struct pass_case several[] = {
      HEAD ".engine sp\nl: sync 5\n br.lt r1, 3, l\nm: sync 5\n"
           " br.lt r2, 3, m\n sync 6\n halt\n",
      NSR_E_REFUSED, "barrier id 5 stands at two places"},
+    {"one id at two places, trip counts shown to be equal",
+     HEAD ".engine act\n mov r1, 0\n ld r4, n\nl: sync 5\n add r1, r1, 2\n"
+          " br.lt r1, r4, l\n mov r2, 0\nm: sync 5\n add r2, r2, 1\n"
+          " br.lt r2, 3, m\n sync 6\n halt\n"
+          ".engine sp\n ld r9, n\n mov r3, 0\nl: sync 5\n add r3, 2, r3\n"
+          " br.gt r9, r3, l\n mov r2, 0\nm: sync 5\n add r2, r2, 1\n"
+          " br.lt r2, 3, m\n sync 6\n halt\n",
+     NSR_OK,
+     "program 0\n  act[1] ld\n  sp[0] ld\n  loop 1\n    sync 5\n  loop 2\n"
+     "    sync 5\n  sync 6\n"},
+    {"one id at two places, one engine counts otherwise",
+     HEAD ".engine act\n mov r1, 0\n ld r4, n\nl: sync 5\n add r1, r1, 1\n"
+          " br.lt r1, r4, l\n mov r2, 0\nm: sync 5\n add r2, r2, 1\n"
+          " br.lt r2, 3, m\n sync 6\n halt\n"
+          ".engine sp\n ld r9, n\n mov r3, 0\nl: sync 5\n add r3, r3, 1\n"
+          " br.lt r3, 3, l\n mov r2, 0\nm: sync 5\n add r2, r2, 1\n"
+          " br.lt r2, r9, m\n sync 6\n halt\n",
+     NSR_E_REFUSED, "barrier id 5 stands at two places"},
+    {"passes no barrier, but decided alike",
+     HEAD ".engine act\n mov r1, 0\nl: and r2, r1, 1\n br.eq r2, 1, s\n"
+          " sync\ns: st a, r1\n add r1, r1, 1\n br.lt r1, 3, l\n sync\n"
+          " halt\n"
+          ".engine sp\n mov r3, 0\nl: and r4, 1, r3\n br.eq r4, 1, s\n"
+          " sync\ns: add r3, r3, 1\n br.lt r3, 3, l\n sync\n halt\n",
+     NSR_OK,
+     "program 0\n  loop 1\n    arm 2\n      sync 0\n    act[4] st\n"
+     "  sync 1\n"},
     {"one id at two places that are passed once",
      HEAD ".engine sp\n sync 5\n st a, r1\n sync 5\n halt\n", NSR_OK,
      "program 0\n  sync 5\n  sp[1] st\n  sync 5\n"},
@@ -166,6 +198,74 @@ static const struct pass_case several[] = {
           ".engine sp\n st a, r1 ^s0\n sync\n halt\n",
      NSR_OK, "program 0\n  act[0] st\n  sp[0] st\n  sync 0\n"},
 };
+
+/* Scopes without a barrier: common where the same values decide them. */
+static const struct pass_case alike[] = {
+    {"the same word, loaded by each; conditions turned around",
+     HEAD ".engine act\n ld r1, n\n sync\n br.eq r1, 0, s\n st a, r1\n"
+          "s: sync\n halt\n"
+          ".engine sp\n ld r2, n\n sync\n br.ne 0, r2, t\ns: sync\n halt\n"
+          "t: st a, r2\n br s\n",
+     NSR_OK,
+     "program 0\n  act[0] ld\n  sp[0] ld\n  sync 0\n  arm 1\n    act[3] st\n"
+     "    sp[5] st\n  sync 1\n"},
+    {"in different regions",
+     HEAD ".engine act\n ld r1, n\n sync\n br.eq r1, 0, s\n st a, r1\n"
+          "s: sync\n halt\n"
+          ".engine sp\n sync\n ld r2, n\n br.eq r2, 0, s\n st a, r2\n"
+          "s: sync\n halt\n",
+     NSR_OK,
+     "program 0\n  act[0] ld\n  sync 0\n  arm 1\n    act[3] st\n"
+     "  marker of act in front of act[4]\n  sp[1] ld\n  arm 2\n"
+     "    sp[3] st\n  marker of sp in front of sp[4]\n  sync 1\n"},
+    {"the parity of an iteration; a third engine knows it by a marker",
+     HEAD ".engine act\n mov r1, 0\nl: sync 1\n and r2, r1, 1\n"
+          " br.eq r2, 0, s\n st a, r1\ns: add r1, r1, 1\n br.lt r1, 3, l\n"
+          " sync 2\n halt\n"
+          ".engine dve\n mov r1, 0\nl: sync 1\n add r1, r1, 1\n"
+          " br.lt r1, 3, l\n sync 2\n halt\n"
+          ".engine sp\n mov r7, 0\nl: sync 1\n and r2, r7, 1\n"
+          " br.eq r2, 0, s\n dma q0, a, a\ns: add r7, r7, 1\n"
+          " br.lt r7, 3, l\n sync 2\n halt\n",
+     NSR_OK,
+     "program 0\n  loop 1\n    sync 1\n    arm 2\n      act[4] st\n"
+     "      sp[4] dma q0\n    marker of act in front of act[5]\n"
+     "    marker of q0 in front of sp[5]\n  sync 2\n"},
+    {"another start",
+     HEAD ".engine act\n mov r1, 0\nl: sync 1\n and r2, r1, 1\n"
+          " br.eq r2, 0, s\n st a, r1\ns: add r1, r1, 1\n br.lt r1, 3, l\n"
+          " sync 2\n halt\n"
+          ".engine sp\n mov r7, 1\nl: sync 1\n and r2, r7, 1\n"
+          " br.eq r2, 0, s\n st a, r7\ns: add r7, r7, 1\n"
+          " br.lt r7, 3, l\n sync 2\n halt\n",
+     NSR_OK,
+     "program 0\n  loop 1\n    sync 1\n    arm 2\n      act[4] st\n"
+     "    marker of act in front of act[5]\n    arm 3\n      sp[4] st\n"
+     "    marker of sp in front of sp[5]\n  sync 2\n"},
+    {"a loop, its counter run differently but alike",
+     HEAD ".engine act\n ld r1, n\n mov r2, 0\nl: br.ge r2, r1, e\n"
+          " ld r3, a\n add r2, r2, 1\n br l\ne: sync\n halt\n"
+          ".engine sp\n mov r9, 0\n ld r8, n\nl: br.le r8, r9, e\n"
+          " ld r3, a\n add r9, 1, r9\n br l\ne: sync\n halt\n",
+     NSR_OK,
+     "program 0\n  act[0] ld\n  sp[1] ld\n  loop 1\n    arm 2\n"
+     "      act[3] ld\n      sp[3] ld\n  sync 0\n"},
+    {"a loop broken out of on one engine",
+     HEAD ".engine act\n ld r1, n\n mov r2, 0\nl: br.ge r2, r1, e\n"
+          " ld r3, a\n br.eq r3, 7, e\n add r2, r2, 1\n br l\ne: sync\n"
+          " halt\n"
+          ".engine sp\n mov r9, 0\n ld r8, n\nl: br.ge r9, r8, e\n"
+          " ld r3, a\n add r9, r9, 1\n br l\ne: sync\n halt\n",
+     NSR_OK,
+     "program 0\n  act[0] ld\n  loop 1\n    arm 2\n      act[3] ld\n"
+     "  marker of act in front of act[7]\n  sp[1] ld\n  loop 3\n    arm 4\n"
+     "      sp[3] ld\n  marker of sp in front of sp[6]\n  sync 0\n"},
+};
+
+static void test_alike(void **state) {
+  (void)state;
+  CHECK_CASES(alike, NSR_STAGE_SCOPES);
+}
 
 static void test_several(void **state) {
   (void)state;
@@ -191,6 +291,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_single),
       cmocka_unit_test(test_several),
+      cmocka_unit_test(test_alike),
       cmocka_unit_test(test_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

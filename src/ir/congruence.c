@@ -1,0 +1,521 @@
+/* congruence.c - value numbers over (engine, register). */
+#include "ir/congruence.h"
+
+#include <string.h>
+
+#include "base/bitset.h"
+#include "base/vec.h"
+
+/* Kinds of nodes; register operations follow. */
+enum kind {
+  UNIQUE,   /* nothing is known: a = a count */
+  CONSTANT, /* a */
+  START,    /* a register at the start of an iteration: a = register */
+  SELF,     /* the register whose step this is */
+  PHI,      /* a = loop, b = value before it, c = step */
+  LOAD,     /* a = the word, b = address register's value, c = region */
+  WORD,     /* an operand's fields: a, b, c */
+  JOIN,     /* a = predicate, b = value of the arm, c = else */
+  TEST,     /* a = condition, b, c = operands: a predicate */
+  EXIT,     /* a = predicate on which a loop is left, b = loops around */
+  REGION,   /* a = kind, b, c = where */
+  OPERATION
+};
+
+/* A value is how it was made; equal nodes are one node. */
+struct node {
+  uint32_t kind, a, b, c;
+};
+
+struct numbers {
+  struct nsr_ctx *ctx;
+  NSR_VEC(struct node) nodes;
+  NSR_VEC(bool) known;    /* by node: nothing unknown goes into it */
+  uint32_t *memo, *stamp; /* by node: of substitution number `turn` */
+  size_t nmemo;
+  uint32_t turn;
+  uint32_t *slots; /* open addressing; node + 1, 0: free */
+  size_t nslots;
+  NSR_VEC(struct nsr_key_load) loads;
+  bool failed; /* out of memory */
+};
+
+/* One engine while it is walked. */
+struct walk {
+  struct numbers *n;
+  const struct nsr_scopes *t;
+  const struct nsr_cfg *g;
+  uint32_t nregs;
+  uint32_t region;
+  uint32_t places; /* barriers and scopes with one so far: engines pass the
+                      same in the same order, or the kernel is refused */
+  uint32_t *test;  /* by block: predicate on which its branch is taken */
+};
+
+/* ---- nodes */
+
+static size_t hash(const struct node *x) {
+  uint64_t h = UINT64_C(0x9e3779b97f4a7c15) * (x->kind + 1);
+  h = (h ^ x->a) * UINT64_C(0xbf58476d1ce4e5b9);
+  h = (h ^ x->b ^ (h >> 29)) * UINT64_C(0x94d049bb133111eb);
+  h = (h ^ x->c ^ (h >> 31)) * UINT64_C(0xbf58476d1ce4e5b9);
+  return (size_t)(h ^ (h >> 32));
+}
+
+static size_t find_slot(const struct numbers *n, const struct node *x) {
+  size_t s = hash(x) & (n->nslots - 1);
+  while (n->slots[s] && memcmp(&n->nodes.v[n->slots[s] - 1], x, sizeof *x) != 0)
+    s = (s + 1) & (n->nslots - 1);
+  return s;
+}
+
+static enum nsr_status grow(struct numbers *n) {
+  size_t size = n->nslots ? 2 * n->nslots : 1024;
+  NSR_NEW(n->ctx, NSR_SCRATCH, n->slots, size);
+  n->nslots = size;
+  for (size_t i = 0; i < n->nodes.n; i++)
+    n->slots[find_slot(n, &n->nodes.v[i])] = (uint32_t)i + 1;
+  return NSR_OK;
+}
+
+static bool is_known(const struct numbers *n, const struct node *x) {
+  const bool *known = n->known.v;
+  switch (x->kind) {
+  case UNIQUE:
+  case START:
+    return false;
+  case CONSTANT:
+  case SELF:
+  case WORD:
+  case REGION:
+    return true;
+  case LOAD:
+    return known[x->b];
+  case TEST:
+  case PHI:
+    return known[x->b] && known[x->c];
+  case EXIT:
+    return known[x->a];
+  default:
+    return known[x->a] && known[x->b] && known[x->c];
+  }
+}
+
+static enum nsr_status intern(struct numbers *n, struct node x, uint32_t *out) {
+  if (2 * (n->nodes.n + 1) > n->nslots)
+    NSR_TRY(grow(n));
+  size_t s = find_slot(n, &x);
+  if (!n->slots[s]) {
+    NSR_PUSH(n->ctx, NSR_SCRATCH, &n->known, is_known(n, &x));
+    NSR_PUSH(n->ctx, NSR_SCRATCH, &n->nodes, x);
+    n->slots[s] = (uint32_t)n->nodes.n;
+  }
+  *out = n->slots[s] - 1;
+  return NSR_OK;
+}
+
+/* A node's number; 0, the first unknown, once memory is short. */
+static uint32_t make(struct numbers *n, uint32_t kind, uint32_t a, uint32_t b,
+                     uint32_t c) {
+  uint32_t number = 0;
+  if (!n->failed && intern(n, (struct node){kind, a, b, c}, &number) != NSR_OK)
+    n->failed = true;
+  return number;
+}
+
+static uint32_t unknown(struct numbers *n) {
+  return make(n, UNIQUE, (uint32_t)n->nodes.n, 0, 0);
+}
+
+static uint32_t constant(struct numbers *n, int32_t v) {
+  return make(n, CONSTANT, (uint32_t)v, 0, 0);
+}
+
+/* ---- operations */
+
+static bool commutes(enum nsr_ctl op) {
+  switch (op) {
+  case NSR_CTL_ADD:
+  case NSR_CTL_MUL:
+  case NSR_CTL_AND:
+  case NSR_CTL_OR:
+  case NSR_CTL_XOR:
+  case NSR_CTL_MIN:
+  case NSR_CTL_MAX:
+  case NSR_CTL_EQ:
+  case NSR_CTL_NE:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* Operands of what commutes in the order of their numbers. */
+static uint32_t make_operation(struct numbers *n, enum nsr_ctl op, uint32_t a,
+                               uint32_t b, uint32_t c) {
+  bool swap = commutes(op) && a > b;
+  return make(n, OPERATION + op, swap ? b : a, swap ? a : b, c);
+}
+
+/* ---- instructions */
+
+static uint32_t value_of(struct walk *w, const uint32_t *env,
+                         const struct nsr_val *v) {
+  return v->is_reg ? env[v->v] : constant(w->n, v->v);
+}
+
+/* The bytes an operand names, its address register apart. */
+static uint32_t word_of(struct walk *w, const struct nsr_operand *o) {
+  uint32_t place =
+      make(w->n, WORD, o->space, o->part, (uint32_t)(uint64_t)o->offset);
+  place =
+      make(w->n, WORD, place, (uint32_t)((uint64_t)o->offset >> 32), o->dtype);
+  return make(w->n, WORD, place, o->ndims, o->nparts);
+}
+
+static enum nsr_status load(struct walk *w, uint32_t *env, uint32_t i,
+                            const struct nsr_insn *x) {
+  const struct nsr_operand *o = &x->operands[0];
+  uint32_t address = o->reg < 0 ? constant(w->n, 0) : env[o->reg];
+  uint32_t number = make(w->n, LOAD, word_of(w, o), address, w->region);
+  env[x->dst] = number;
+  NSR_PUSH(w->n->ctx, NSR_SCRATCH, &w->n->loads,
+           (struct nsr_key_load){(uint8_t)w->g->engine, i, number});
+  return NSR_OK;
+}
+
+static void operate(struct walk *w, uint32_t *env, const struct nsr_insn *x) {
+  uint32_t a = value_of(w, env, &x->a), b = value_of(w, env, &x->b);
+  uint32_t c = x->cond >= 0 ? env[x->cond] : constant(w->n, 0);
+  if (x->desc->ctl == NSR_CTL_MOV) {
+    env[x->dst] = a;
+    return;
+  }
+  env[x->dst] = make_operation(w->n, x->desc->ctl, a, b, c);
+}
+
+/* The predicate on which a branch is taken, in one of four conditions. */
+static uint32_t predicate(struct walk *w, const uint32_t *env,
+                          const struct nsr_insn *x) {
+  uint32_t a = value_of(w, env, &x->a), b = value_of(w, env, &x->b);
+  uint32_t cc = x->cc;
+  if (cc == NSR_CC_ALWAYS)
+    return 0;
+  bool swap = cc == NSR_CC_GT || cc == NSR_CC_GE ||
+              ((cc == NSR_CC_EQ || cc == NSR_CC_NE) && a > b);
+  if (cc == NSR_CC_GT || cc == NSR_CC_GE)
+    cc = cc == NSR_CC_GT ? NSR_CC_LT : NSR_CC_LE;
+  return make(w->n, TEST, cc, swap ? b : a, swap ? a : b);
+}
+
+/* a < b is not b <= a, a = b is not a != b. */
+static uint32_t negated(struct walk *w, uint32_t test) {
+  struct node x = w->n->nodes.v[test];
+  if (x.kind != TEST)
+    return test;
+  switch (x.a) {
+  case NSR_CC_LT:
+    return make(w->n, TEST, NSR_CC_LE, x.c, x.b);
+  case NSR_CC_LE:
+    return make(w->n, TEST, NSR_CC_LT, x.c, x.b);
+  default:
+    return make(w->n, TEST, x.a == NSR_CC_EQ ? NSR_CC_NE : NSR_CC_EQ, x.b, x.c);
+  }
+}
+
+static enum nsr_status decode(const struct walk *w, uint32_t i,
+                              struct nsr_insn *x) {
+  const struct nsr_program *p = w->g->program;
+  return nsr_stream_decode(w->n->ctx, p->k, p->stream[w->g->engine], i, x);
+}
+
+static enum nsr_status apply(struct walk *w, uint32_t *env, uint32_t i) {
+  const struct nsr_node *node = &w->g->program->nodes[w->g->engine][i];
+  struct nsr_insn x;
+  if (node->cls == NSR_BARRIER)
+    w->region = make(w->n, REGION, 0, w->places++, 0);
+  if (node->cls != NSR_CONTROL && node->cls != NSR_LOAD)
+    return NSR_OK;
+  NSR_TRY(decode(w, i, &x));
+  if (node->cls == NSR_LOAD)
+    return load(w, env, i, &x);
+  if (node->ctl == NSR_CTL_BR)
+    w->test[w->g->block_of[i]] = predicate(w, env, &x);
+  else if (x.dst >= 0)
+    operate(w, env, &x);
+  return NSR_OK;
+}
+
+/* ---- loops */
+
+/* Registers that a scope's subtree sets; those set by code that does not run
+ * in each of its iterations as well in `odd`. */
+static enum nsr_status modified(struct walk *w, uint32_t scope,
+                                const bool *every, uint64_t *set,
+                                uint64_t *odd) {
+  for (uint32_t s = scope; s <= w->t->scopes[scope].last; s++)
+    for (uint32_t i = 0; i < w->t->scopes[s].nitems; i++) {
+      const struct nsr_item *it = &w->t->items[w->t->scopes[s].first_item + i];
+      for (uint32_t j = 0; !it->is_scope && j < it->n; j++) {
+        struct nsr_insn x;
+        NSR_TRY(decode(w, it->first + j, &x));
+        if (x.dst < 0)
+          continue;
+        nsr_bit_set(set, (size_t)x.dst);
+        bool steady = every && every[w->g->block_of[it->first]] &&
+                      x.desc->cls == NSR_CONTROL;
+        if (!steady)
+          nsr_bit_set(odd, (size_t)x.dst);
+      }
+    }
+  return NSR_OK;
+}
+
+/* Runs the operations of one iteration that run in all. */
+static enum nsr_status run_round(struct walk *w, uint32_t scope,
+                                 const bool *every, const uint64_t *odd,
+                                 uint32_t *env) {
+  for (uint32_t i = 0; i < w->g->norder; i++) {
+    uint32_t b = w->g->order[i];
+    if (!every[b] || !nsr_scope_in(w->t, w->t->scope_of[b], scope))
+      continue;
+    const struct nsr_block *k = &w->g->blocks[b];
+    for (uint32_t j = k->first; j < k->first + k->n; j++) {
+      struct nsr_insn x;
+      NSR_TRY(decode(w, j, &x));
+      if (x.dst < 0 || x.desc->cls != NSR_CONTROL)
+        continue;
+      operate(w, env, &x);
+      if (nsr_bit(odd, (size_t)x.dst))
+        env[x.dst] = unknown(w->n);
+    }
+  }
+  return NSR_OK;
+}
+
+/* A step being rewritten. */
+struct step {
+  struct numbers *n;
+  uint32_t self;
+  const uint32_t *phi; /* by register, 0: none yet */
+  bool good;
+};
+
+enum { MAX_DEPTH = 64 };
+
+/* The step with its own start as SELF and the starts of others by their
+ * numbers; good turns false where one of those has none yet. */
+static uint32_t substitute(struct step *s, uint32_t number, int depth) {
+  struct numbers *n = s->n;
+  struct node x = n->nodes.v[number];
+  if (depth == 0 || x.kind == UNIQUE || x.kind == TEST)
+    s->good = false;
+  if (x.kind == START && x.a != s->self)
+    s->good &= s->phi[x.a] != 0;
+  if (!s->good)
+    return number;
+  if (x.kind == START)
+    return x.a == s->self ? make(n, SELF, 0, 0, 0) : s->phi[x.a];
+  if (x.kind != JOIN && x.kind < OPERATION)
+    return number;
+  if (number < n->nmemo && n->stamp[number] == n->turn)
+    return n->memo[number];
+  uint32_t a = substitute(s, x.a, depth - 1);
+  uint32_t b = substitute(s, x.b, depth - 1);
+  uint32_t c = substitute(s, x.c, depth - 1);
+  uint32_t out =
+      x.kind == JOIN
+          ? make(n, JOIN, a, b, c)
+          : make_operation(n, (enum nsr_ctl)(x.kind - OPERATION), a, b, c);
+  if (number < n->nmemo) {
+    n->stamp[number] = n->turn;
+    n->memo[number] = out;
+  }
+  return out;
+}
+
+/* Starts a substitution: room to remember all nodes there are. */
+static enum nsr_status start_step(struct numbers *n) {
+  n->turn++;
+  if (n->nmemo >= n->nodes.n)
+    return NSR_OK;
+  n->nmemo = 2 * n->nodes.n;
+  NSR_NEW(n->ctx, NSR_SCRATCH, n->memo, n->nmemo);
+  NSR_NEW(n->ctx, NSR_SCRATCH, n->stamp, n->nmemo);
+  n->turn = 1;
+  return NSR_OK;
+}
+
+/* What tells a loop from others: where it stands among the barriers, if it
+ * has one, and its depth. */
+static uint32_t loop_name(struct walk *w, uint32_t scope) {
+  uint32_t loops = 0;
+  for (uint32_t s = scope; s != NSR_NONE; s = w->t->scopes[s].parent)
+    loops += w->t->scopes[s].kind == NSR_SCOPE_LOOP;
+  uint32_t place = w->t->scopes[scope].barrier ? w->places++ : NSR_NONE;
+  return make(w->n, REGION, 1, place, loops);
+}
+
+/* env: registers in front of a loop; makes them those at the start of an
+ * iteration. Recurrences are resolved as far as they rest on resolved ones. */
+static enum nsr_status enter_loop(struct walk *w, uint32_t scope, uint32_t name,
+                                  const bool *every, uint32_t *env) {
+  uint64_t *set, *odd;
+  uint32_t *at, *phi;
+  NSR_NEW(w->n->ctx, NSR_SCRATCH, set, nsr_bits_words(w->nregs));
+  NSR_NEW(w->n->ctx, NSR_SCRATCH, odd, nsr_bits_words(w->nregs));
+  NSR_NEW(w->n->ctx, NSR_SCRATCH, at, w->nregs);
+  NSR_NEW(w->n->ctx, NSR_SCRATCH, phi, w->nregs);
+  NSR_TRY(modified(w, scope, every, set, odd));
+  for (uint32_t r = 0; r < w->nregs; r++)
+    at[r] = !nsr_bit(set, r)  ? env[r]
+            : nsr_bit(odd, r) ? unknown(w->n)
+                              : make(w->n, START, r, 0, 0);
+  NSR_TRY(run_round(w, scope, every, odd, at));
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t r = 0; r < w->nregs; r++) {
+      struct step s = {w->n, r, phi, true};
+      if (!nsr_bit(set, r) || nsr_bit(odd, r) || phi[r])
+        continue;
+      NSR_TRY(start_step(w->n));
+      uint32_t step = substitute(&s, at[r], MAX_DEPTH);
+      if (!s.good)
+        continue;
+      phi[r] = make(w->n, PHI, name, env[r], step);
+      more = true;
+    }
+  }
+  for (uint32_t r = 0; r < w->nregs; r++)
+    if (nsr_bit(set, r))
+      env[r] = phi[r] ? phi[r] : unknown(w->n);
+  return NSR_OK;
+}
+
+/* The key of a loop: its only exit's predicate, if that is tested once in
+ * each iteration, in front of everything conditional. */
+static uint32_t loop_key(struct walk *w, uint32_t scope, uint32_t name) {
+  const struct nsr_cfg *g = w->g;
+  uint32_t exits = 0, block = 0;
+  bool taken = false;
+  for (uint32_t i = 0; i < g->norder; i++) {
+    uint32_t b = g->order[i];
+    if (!nsr_scope_in(w->t, w->t->scope_of[b], scope))
+      continue;
+    for (int j = 0; j < 2; j++) {
+      uint32_t s = g->blocks[b].succ[j];
+      if (s == NSR_NONE || nsr_scope_in(w->t, w->t->scope_of[s], scope))
+        continue;
+      exits++;
+      block = b;
+      taken = j == 0;
+    }
+  }
+  if (exits != 1 || w->t->scope_of[block] != scope || !w->test[block])
+    return 0;
+  uint32_t test = w->test[block];
+  test = taken ? test : negated(w, test);
+  if (!w->n->known.v[test])
+    return 0;
+  return make(w->n, EXIT, test, name, 0);
+}
+
+/* ---- the walk */
+
+static enum nsr_status walk_body(struct walk *w, uint32_t scope, uint32_t *env);
+
+static enum nsr_status walk_loop(struct walk *w, uint32_t scope,
+                                 uint32_t *env) {
+  struct nsr_scope *s = &w->t->scopes[scope];
+  bool *every;
+  uint64_t *set, *odd;
+  NSR_NEW(w->n->ctx, NSR_SCRATCH, every, w->g->nblocks);
+  NSR_NEW(w->n->ctx, NSR_SCRATCH, set, nsr_bits_words(w->nregs));
+  NSR_NEW(w->n->ctx, NSR_SCRATCH, odd, nsr_bits_words(w->nregs));
+  nsr_cfg_every(w->g, w->g->blocks[w->g->block_of[s->entry]].loop, every);
+  NSR_TRY(modified(w, scope, every, set, odd));
+  uint32_t name = loop_name(w, scope);
+  NSR_TRY(enter_loop(w, scope, name, every, env));
+  if (s->barrier)
+    w->region = make(w->n, REGION, 2, name, w->region);
+  NSR_TRY(walk_body(w, scope, env));
+  if (s->barrier)
+    w->region = make(w->n, REGION, 3, name, 0);
+  s->key = loop_key(w, scope, name);
+  for (uint32_t r = 0; r < w->nregs; r++)
+    if (nsr_bit(set, r))
+      env[r] = unknown(w->n);
+  return NSR_OK;
+}
+
+/* env: registers behind the branch, taken over by what the arm leaves where
+ * it ran. */
+static enum nsr_status walk_arm(struct walk *w, uint32_t scope, uint32_t branch,
+                                const uint32_t *before, uint32_t *env) {
+  struct nsr_scope *s = &w->t->scopes[scope];
+  const struct nsr_node *n = &w->g->program->nodes[w->g->engine][branch];
+  uint32_t test = w->test[w->g->block_of[branch]];
+  uint32_t *inner, region = w->region;
+  if ((uint32_t)n->aux != s->entry)
+    test = negated(w, test);
+  s->key = test && w->n->known.v[test] ? test : 0;
+  NSR_NEW(w->n->ctx, NSR_SCRATCH, inner, w->nregs);
+  memcpy(inner, before, w->nregs * sizeof *inner);
+  NSR_TRY(walk_body(w, scope, inner));
+  for (uint32_t r = 0; r < w->nregs; r++)
+    if (inner[r] != before[r])
+      env[r] = make(w->n, JOIN, test, inner[r], env[r]);
+  if (s->barrier)
+    w->region = make(w->n, REGION, 4, w->places++, region);
+  return NSR_OK;
+}
+
+static enum nsr_status walk_body(struct walk *w, uint32_t scope,
+                                 uint32_t *env) {
+  const struct nsr_scope *s = &w->t->scopes[scope];
+  uint32_t *before, branch = 0;
+  NSR_NEW(w->n->ctx, NSR_SCRATCH, before, w->nregs);
+  for (uint32_t i = 0; i < s->nitems; i++) {
+    const struct nsr_item *it = &w->t->items[s->first_item + i];
+    if (!it->is_scope) {
+      for (uint32_t j = it->first; j < it->first + it->n; j++)
+        NSR_TRY(apply(w, env, j));
+      branch = it->first + it->n - 1;
+      memcpy(before, env, w->nregs * sizeof *env);
+    } else if (w->t->scopes[it->first].kind == NSR_SCOPE_LOOP) {
+      NSR_TRY(walk_loop(w, it->first, env));
+    } else {
+      NSR_TRY(walk_arm(w, it->first, branch, before, env));
+    }
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status walk_engine(struct numbers *n,
+                                   struct nsr_scopes *scopes) {
+  struct walk w = {.n = n,
+                   .t = scopes,
+                   .g = scopes->cfg,
+                   .nregs = scopes->cfg->program->k->isa->registers};
+  uint32_t *env;
+  NSR_NEW(n->ctx, NSR_SCRATCH, env, w.nregs);
+  NSR_NEW(n->ctx, NSR_SCRATCH, w.test, w.g->nblocks);
+  for (uint32_t r = 0; r < w.nregs; r++)
+    env[r] = unknown(n);
+  w.region = make(n, REGION, 5, 0, 0);
+  return walk_body(&w, 0, env);
+}
+
+enum nsr_status nsr_congruence_find(struct nsr_ctx *ctx,
+                                    struct nsr_scopes *scopes,
+                                    struct nsr_congruence *out) {
+  struct numbers n = {.ctx = ctx};
+  unknown(&n); /* number 0 */
+  if (n.failed)
+    return NSR_E_NOMEM;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (scopes[e].cfg)
+      NSR_TRY(walk_engine(&n, &scopes[e]));
+  *out = (struct nsr_congruence){(uint32_t)n.loads.n, n.loads.v};
+  return n.failed ? NSR_E_NOMEM : NSR_OK;
+}

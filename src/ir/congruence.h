@@ -1,0 +1,34 @@
+/* congruence.h - which scopes of different engines run alike.
+ *
+ * A value number stands for how a register's value was made: from constants,
+ * from loads of the same bytes in the same region, by the same operations,
+ * by the same recurrence in the same loop. Equal numbers mean equal values
+ * at the same place of a common walk (theory-channels.md 4.3). A scope's key
+ * is the number of the predicate that decides it.
+ */
+#ifndef NSR_IR_CONGRUENCE_H
+#define NSR_IR_CONGRUENCE_H
+
+#include "ir/scopes.h"
+
+/* A load that a key may rest on. */
+struct nsr_key_load {
+  uint8_t engine;
+  uint32_t insn;
+  uint32_t number; /* its value number: loads of equal number read one value,
+                      if nothing writes the bytes between them */
+};
+
+struct nsr_congruence {
+  uint32_t nloads;
+  const struct nsr_key_load *loads;
+};
+
+/* Needs the scopes of all engines (by engine; cfg NULL: no stream); sets
+ * nsr_scope.key: 0 where the scope cannot be compared, else equal for arms
+ * with equal predicates, and for loops with equal exit tests. */
+NSR_MUST_USE enum nsr_status nsr_congruence_find(struct nsr_ctx *ctx,
+                                                 struct nsr_scopes *scopes,
+                                                 struct nsr_congruence *out);
+
+#endif
