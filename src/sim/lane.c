@@ -7,6 +7,7 @@
 
 #include "sim/model.h"
 #include "sim/numeric.h"
+#include "sim/numeric.h"
 
 static bool is_ordered(const struct nsr_flight *f) {
   return (f->step->flags & NSR_STEP_ORDERED) != 0;

@@ -76,7 +76,7 @@ static void scramble(struct nsr_ctx *ctx, struct prng *r, struct nsr_kernel *k,
 /* The same words on real bytes. */
 static void run_numbers(struct nsr_ctx *ctx, const struct nsr_kernel *k) {
   struct nsr_image *image;
-  struct nsr_bytes *memory;
+  struct nsr_byte_memory *memory;
   struct nsr_machine machine;
   struct nsr_policy policy;
   struct nsr_sim *sim;
