@@ -83,6 +83,7 @@ static bool check_list(struct nsr_may *m, const struct nsr_may_list *l,
   clash->ordinal = found->ordinal;
   clash->earlier_writes = l->writes;
   clash->later_writes = a->writes;
+  clash->may = a->may || l->may;
   return true;
 }
 

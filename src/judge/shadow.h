@@ -30,6 +30,7 @@ struct nsr_clash {
   uint32_t ordinal; /* of the earlier one, on `channel` */
   uint8_t channel;
   bool earlier_writes, later_writes;
+  bool may;    /* one of them touches only some of its bytes */
   int operand; /* of the later one, -1: hidden state or an event */
 };
 

@@ -29,8 +29,7 @@ static bool may_check(struct nsr_watch *w, const struct nsr_may_access *a,
   if (!nsr_may_check(w->may, a, reference_trace(w),
                      w->o.reference ? &w->o.reference->clocks : NULL, &clash))
     return true;
-  nsr_witness_race(w, engine, insn, a->component, a->ordinal, a->clock, &clash,
-                   true);
+  nsr_witness_race(w, engine, insn, a->component, a->ordinal, a->clock, &clash);
   return false;
 }
 
@@ -222,11 +221,11 @@ static enum nsr_status note_issue(struct nsr_watch *w, struct nsr_flight *f) {
 
 static bool check_order(struct nsr_watch *w, const struct nsr_flight *f) {
   const uint32_t *clock = nsr_clocks_of(&w->clocks, f->engine);
-  struct nsr_clash clash;
+  struct nsr_clash clash = {.may = false};
   if (!w->o.may && f->number &&
       nsr_shadow_check(w->shadow, w->o.image, f, clock, &clash)) {
     nsr_witness_race(w, f->engine, f->insn, f->channel, f->ordinal, clock,
-                     &clash, false);
+                     &clash);
     return false;
   }
   return (!w->o.may && !w->o.wild) || check_may(w, f);

@@ -137,14 +137,13 @@ static const char *did(bool writes) { return writes ? "writes" : "reads"; }
 
 void nsr_witness_race(struct nsr_watch *w, int engine, uint32_t insn,
                       uint32_t component, uint32_t ordinal,
-                      const uint32_t *clock, const struct nsr_clash *clash,
-                      bool may) {
+                      const uint32_t *clock, const struct nsr_clash *clash) {
   const struct nsr_image *image = w->o.image;
   struct nsr_strbuf b = begin(w);
   nsr_say_place(&b, w, clash->atom);
   nsr_strbuf_printf(&b, "%s\n  ",
-                    may ? ", may be touched twice in no order:"
-                        : " are touched twice in no order:");
+                    clash->may ? ", may be touched twice in no order:"
+                               : " are touched twice in no order:");
   nsr_say_instance(&b, w, clash->channel, clash->ordinal);
   nsr_strbuf_printf(&b, ", %s\n  ", did(clash->earlier_writes));
   nsr_say_insn(&b, image, engine, insn);

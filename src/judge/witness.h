@@ -24,8 +24,7 @@ void nsr_say_addresses(struct nsr_strbuf *b, const struct nsr_flight *f);
 /* Each sets w->finding (or w->status where memory is short). */
 void nsr_witness_race(struct nsr_watch *w, int engine, uint32_t insn,
                       uint32_t component, uint32_t ordinal,
-                      const uint32_t *clock, const struct nsr_clash *clash,
-                      bool may);
+                      const uint32_t *clock, const struct nsr_clash *clash);
 void nsr_witness_identity(struct nsr_watch *w, const struct nsr_flight *f);
 void nsr_witness_event(struct nsr_watch *w, int engine, uint32_t insn);
 void nsr_witness_reads(struct nsr_watch *w, const struct nsr_flight *f);

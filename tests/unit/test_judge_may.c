@@ -1,6 +1,6 @@
-/* Roles and states that the shipped instructions do not use: accesses to some
- * of the bytes only, hidden state, accumulation in PSUM, unknown effects,
- * core barriers. Kernels are decoded and then given them. */
+/* Accesses to some of the bytes only, hidden state, accumulation in PSUM,
+ * unknown effects, core barriers: in kernels that are decoded and then given
+ * them, in all combinations, and in the instructions that have them. */
 #include "judge_case.h"
 
 #include "judge/cosim.h"
@@ -225,6 +225,55 @@ static const struct twist_case event_cases[] = {
      HEAD ACT(" wait ?s0>=0\n")},
 };
 
+/* ---- the shipped instructions */
+
+#define REAL                                                                   \
+  ".isa tile64\n.kernel \"t\"\n.queue q0 sp\n.queue q1 dve\n"                  \
+  ".tensor t dram f32 [64, 4] at 0x1000 output\n"                              \
+  ".tensor ix dram i32 [4, 1] at 0x8000 input range 0 63\n"                    \
+  ".tensor w sbuf f32 [4, 4] at 0:4, 0 scratch\n"                              \
+  ".tensor y sbuf f32 [4, 4] at 0:4, 64 scratch\n"                             \
+  ".tensor z sbuf i32 [4, 1] at 0:4, 128 scratch\n"                            \
+  ".tensor p psum f32 [4, 4] at 0:4, 0 scratch\n"
+#define SCATTER(q, src) " dmas " q ", t{64*16}[4*4], " src "[4*4], z[1*4]"
+#define SP(body) ".engine sp\n" body END
+#define PE(body) ".engine pe\n" body END
+#define FINE NSR_EQUAL, NSR_FAULT_NONE
+
+static const struct judge_case real_cases[] = {
+    {"two scatters in no order", FINE, NULL,
+     REAL SP(SCATTER("q0", "w") " ^s0\n") DVE(SCATTER("q1", "y") "\n"), NULL},
+    {"an order of scatters lost", REFUTED, "may be touched twice",
+     REAL SP(SCATTER("q0", "w") " ^s0\n") DVE(SCATTER("q1", "y") " ?s0>=1\n"),
+     REAL SP(SCATTER("q0", "w") " ^s0\n") DVE(SCATTER("q1", "y") "\n")},
+    {"what a scatter reads is a must", BROKEN, "are touched twice",
+     REAL SP(SCATTER("q0", "w") " ^s0\n") DVE(" memset w[4*4] value=1\n"),
+     NULL},
+    {"accumulation behind its start", FINE, NULL,
+     REAL PE(" ldw w[4*4]\n mm p[4*4], y[4*4]\n mm p[4*4] !acc, y[4*4]\n"
+             " ldw y[4*4]\n mm p[4*4] !acc, w[4*4]\n"),
+     NULL},
+    {"a new start is no accumulation", BROKEN, "are touched twice",
+     REAL PE(" ldw w[4*4]\n mm p[4*4], y[4*4]\n mm p[4*4], y[4*4]\n"), NULL},
+    {"stationary weights where the order is none", BROKEN, "hidden state",
+     REAL ".order pe none\n" PE(" ldw w[4*4]\n mm p[4*4], y[4*4]\n"), NULL},
+    {"other weights are another program", NSR_REFUTED, NSR_FAULT_TRACE, NULL,
+     REAL PE(" ldw w[4*4]\n mm p[4*4], y[4*4]\n"),
+     REAL PE(" ldw y[4*4]\n mm p[4*4], y[4*4]\n")},
+    {"a core barrier holds back", REFUTED, "what others see",
+     REAL SP(" dma q0, t{4*16}[4*4], y[4*4] ^s0\n") DVE(" cbar ?s0>=1\n"),
+     REAL SP(" dma q0, t{4*16}[4*4], y[4*4] ^s0\n") DVE(" cbar\n")},
+    {"and may not go", NSR_REFUTED, NSR_FAULT_TRACE, NULL, REAL SP(" cbar\n"),
+     REAL SP(" nop\n")},
+    {"its owned semaphores may", FINE, NULL, REAL SP(" cbar\n"),
+     REAL SP(" cbar ^s4\n")},
+};
+
+static void test_instructions(void **state) {
+  (void)state;
+  JUDGE_CASES(real_cases);
+}
+
 static void test_may(void **state) {
   (void)state;
   CHECK(may_cases);
@@ -247,7 +296,8 @@ static void test_events(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_may), cmocka_unit_test(test_psum),
-      cmocka_unit_test(test_hidden), cmocka_unit_test(test_events)};
+      cmocka_unit_test(test_instructions), cmocka_unit_test(test_may),
+      cmocka_unit_test(test_psum), cmocka_unit_test(test_hidden),
+      cmocka_unit_test(test_events)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
