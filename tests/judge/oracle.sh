@@ -2,7 +2,8 @@
 # usage: oracle.sh BIN
 #
 # A second opinion: an independent judge that reads the JSON form must agree
-# with nsync-cosim on the fixtures, right and broken, and on rewritten kernels.
+# with nsync-cosim on the fixtures, right and broken, on rewritten kernels, and
+# on insns/*.s as they are and without each of their waits marked "needed".
 # It is a program of its own in Python, $NSR_ORACLE or
 # ../shared/tools/oracle.py beside the source tree: exit 0 equal, 1 different.
 # Where it or python3 is missing, says "skipped".
@@ -53,6 +54,24 @@ rewrite() { # NAME: a.o to b.o, judged by both
     fail "$1 is not rewritten: $(cat "$tmp/out")"
   fi
 }
+
+# Whatever waits in that line waits for nothing.
+drop() { # SOURCE LINE: b.o
+  sed "$2s/?[^ ]*/?s191>=0/" "$1" >"$tmp/b.s"
+  assemble "$tmp/b.s" b.o
+}
+
+for source in "$here"/insns/*.s; do
+  name=insns/$(basename "$source")
+  assemble "$source" a.o
+  agree "$name" a.o a.o
+  [ $ours -eq 0 ] || fail "$name: is not equal to itself"
+  for line in $(grep -n '; needed$' "$source" | cut -d: -f1); do
+    drop "$source" "$line"
+    agree "$name without the wait in line $line" a.o b.o
+    [ $ours -eq 1 ] || fail "$name: the wait in line $line is not needed"
+  done
+done
 
 for kernel in "$root"/fixtures/*/; do
   assemble "${kernel}barrier.s" a.o
