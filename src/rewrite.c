@@ -32,10 +32,17 @@ static enum nsr_status analyse(struct nsr_ctx *ctx, struct work_bench *b) {
   return nsr_deps_find(ctx, &b->tree, b->target, &b->deps);
 }
 
+/* 0 allows none only where the option says that it is a limit. */
+static uint32_t at_most(uint32_t max, bool limit) {
+  return max || limit ? max : UINT32_MAX;
+}
+
 static enum nsr_status synthesise(struct nsr_ctx *ctx,
                                   const struct nsr_rewrite_options *options,
                                   struct work_bench *b) {
-  struct nsr_budget budget = {options->max_registers, options->max_semaphores};
+  struct nsr_budget budget = {
+      at_most(options->max_registers, options->limit_registers),
+      at_most(options->max_semaphores, options->limit_semaphores)};
   NSR_TRY(nsr_needs_select(ctx, &b->deps, &b->needs));
   NSR_TRY(nsr_plan_make(ctx, &b->tree, &b->needs, &budget, &b->plan));
   return nsr_weave(ctx, &b->plan, b->exit, &b->woven);
@@ -48,11 +55,12 @@ static enum nsr_status option_text(struct nsr_ctx *ctx,
                                    const struct nsr_rewrite_options *o,
                                    const char **out) {
   struct nsr_strbuf b;
+  bool registers = o->max_registers || o->limit_registers;
   nsr_strbuf_init(&b, ctx, NSR_SCRATCH);
-  if (o->max_registers)
+  if (registers)
     nsr_strbuf_printf(&b, "registers=%u", o->max_registers);
-  if (o->max_semaphores)
-    nsr_strbuf_printf(&b, "%ssemaphores=%u", o->max_registers ? " " : "",
+  if (o->max_semaphores || o->limit_semaphores)
+    nsr_strbuf_printf(&b, "%ssemaphores=%u", registers ? " " : "",
                       o->max_semaphores);
   return nsr_strbuf_done(&b, out, NULL);
 }

@@ -184,8 +184,10 @@ static bool option(struct tool *t, struct request *r, int c) {
     r->options.strict = true;
     return true;
   case 'r':
+    r->options.limit_registers = true;
     return limit(t, "--registers", &r->options.max_registers);
   case 'm':
+    r->options.limit_semaphores = true;
     return limit(t, "--semaphores", &r->options.max_semaphores);
   case 'e':
     return tool_number(t, "--seed", optarg, UINT64_MAX, &r->options.judge.seed);

@@ -12,6 +12,8 @@ struct nsr_rewrite_options {
   bool strict;             /* undecided or a kept barrier: NSR_E_UNDECIDED */
   uint32_t max_registers;  /* fresh registers per engine; 0: all free ones */
   uint32_t max_semaphores; /* 0: the owned range */
+  bool limit_registers;    /* max_registers counts as it is: 0 is none */
+  bool limit_semaphores;
   struct nsr_judge_options judge;
 };
 

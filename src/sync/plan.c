@@ -82,7 +82,7 @@ static enum nsr_status make_groups(struct plan *p,
   NSR_NEW(p->ctx, NSR_SCRATCH, p->k_of, p->t->nworks);
   const struct nsr_kernel *k = p->t->program->k;
   uint32_t most = k->owned_last - k->owned_first + 1u;
-  if (p->budget->semaphores && p->budget->semaphores < most)
+  if (p->budget->semaphores < most)
     most = p->budget->semaphores;
   for (size_t i = 0; i < n; i++) {
     if (i == 0 || m[i].scope != m[i - 1].scope ||
@@ -215,7 +215,7 @@ static enum nsr_status free_registers(struct plan *p, int engine, int16_t **out,
   for (uint32_t r = 0; r < all; r++)
     if (!nsr_bit(used, r))
       (*out)[(*n)++] = (int16_t)r;
-  if (p->budget->registers && *n > p->budget->registers)
+  if (*n > p->budget->registers)
     *n = p->budget->registers;
   return NSR_OK;
 }

@@ -43,7 +43,8 @@ struct nsr_plan {
   uint32_t registers[NSR_MAX_ENGINES]; /* fresh ones used */
 };
 
-/* Budgets: fresh registers per engine and semaphores; 0: all there are. */
+/* Budgets: fresh registers per engine and semaphores, at most; UINT32_MAX: all
+ * there are. */
 struct nsr_budget {
   uint32_t registers, semaphores;
 };

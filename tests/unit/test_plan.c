@@ -98,12 +98,11 @@ static const char three[] =
          " sync 1\n sync 3\n sync 4\n sync 5\n"
          " add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n";
 
-static enum nsr_status plan_with(const char *text, uint32_t registers,
-                                 uint32_t semaphores, char *out, size_t size) {
+static enum nsr_status plan_with(const char *text,
+                                 struct nsr_rewrite_options options, char *out,
+                                 size_t size) {
   struct nsr_ctx *ctx = nsr_ctx_new();
   struct nsr_kernel *k = assemble(ctx, text);
-  struct nsr_rewrite_options options = {.max_registers = registers,
-                                        .max_semaphores = semaphores};
   const char *dump = "";
   enum nsr_status status = nsr_dump(ctx, k, NSR_STAGE_PLAN, &options, &dump);
   snprintf(out, size, "%s",
@@ -112,24 +111,53 @@ static enum nsr_status plan_with(const char *text, uint32_t registers,
   return status;
 }
 
+static enum nsr_status registers(uint32_t n, bool limit, char *out,
+                                 size_t size) {
+  return plan_with(three,
+                   (struct nsr_rewrite_options){.max_registers = n,
+                                                .limit_registers = limit},
+                   out, size);
+}
+
+static enum nsr_status semaphores(uint32_t n, bool limit, char *out,
+                                  size_t size) {
+  return plan_with(three,
+                   (struct nsr_rewrite_options){.max_semaphores = n,
+                                                .limit_semaphores = limit},
+                   out, size);
+}
+
 static void test_budgets(void **state) {
   (void)state;
   char out[4000];
-  assert_int_equal(plan_with(three, 0, 0, out, sizeof out), NSR_OK);
+  assert_int_equal(registers(0, false, out, sizeof out), NSR_OK);
   assert_non_null(strstr(out, "s9 >= r0 for"));
   /* short of registers: one mirror and a scratch register */
-  assert_int_equal(plan_with(three, 2, 0, out, sizeof out), NSR_OK);
+  assert_int_equal(registers(2, false, out, sizeof out), NSR_OK);
   assert_non_null(strstr(out, " - "));
-  assert_int_equal(plan_with(three, 1, 0, out, sizeof out), NSR_E_REFUSED);
+  assert_int_equal(registers(1, false, out, sizeof out), NSR_E_REFUSED);
   assert_non_null(strstr(out, "2 registers are needed"));
-  assert_int_equal(plan_with(three, 0, 1, out, sizeof out), NSR_E_REFUSED);
+  assert_int_equal(semaphores(0, false, out, sizeof out), NSR_OK);
+  assert_int_equal(semaphores(1, false, out, sizeof out), NSR_E_REFUSED);
   assert_non_null(strstr(out, "semaphores are needed"));
+}
+
+/* 0 means none where it is said to be a limit. */
+static void test_budget_of_none(void **state) {
+  (void)state;
+  char out[4000];
+  assert_int_equal(registers(0, true, out, sizeof out), NSR_E_REFUSED);
+  assert_non_null(strstr(out, "2 registers are needed"));
+  assert_non_null(strstr(out, "0 may be used"));
+  assert_int_equal(semaphores(0, true, out, sizeof out), NSR_E_REFUSED);
+  assert_non_null(strstr(out, "0 may be used"));
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_plans),
       cmocka_unit_test(test_budgets),
+      cmocka_unit_test(test_budget_of_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
