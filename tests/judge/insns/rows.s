@@ -34,7 +34,7 @@ done:
 loop:
     br.ge r2, r1, done
     cast ft[16*4], xt[16*2] ?s0>=1 ^s1  ; needed
-    acts et[16*4], st, ft[16*4] func=square scale=1.0 bias=0.0 ?s1>=1 ^s1 ; needed
+    acts et[16*4], st, ft[16*4] func=square scale=1 bias=0 ?s1>=1 ^s1 ; needed
     actb bt, st, st func=sqrt scale=0.5 ?s1>=2 ^s1 ; needed
     actbs ct[16*4], st, et[16*4], bt func=exp scale=-1 ?s1>=3 ^s1 ; needed
     add  r2, r2, 1
