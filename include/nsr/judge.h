@@ -71,7 +71,7 @@ nsr_explain_wait(struct nsr_ctx *ctx, const struct nsr_kernel *b,
 
 /* --relation=outputs: runs both in numeric mode from the files' initial
  * contents and compares output tensors within tolerance (absolute plus
- * relative). */
+ * relative). Inputs without contents get numbers made up from their names. */
 NSR_MUST_USE enum nsr_status nsr_compare_outputs(struct nsr_ctx *ctx,
                                                  const struct nsr_kernel *a,
                                                  const struct nsr_kernel *b,

@@ -8,6 +8,8 @@
 struct nsr_judge {
   struct nsr_ctx *ctx;  /* results: its keep arena */
   struct nsr_ctx *pool; /* work: images in keep, runs in scratch */
+  struct nsr_mark mark;
+  bool marked; /* images lie in ctx's scratch arena, behind mark */
   const struct nsr_image *a, *b;
   struct nsr_atoms *atoms;
   struct nsr_machine machine;

@@ -13,6 +13,7 @@ struct nsr_trace_entry {
   uint32_t insn;
   uint32_t ordinal; /* on its channel, no-ops counted */
   uint32_t row;     /* its engine's clock at issue */
+  bool read;        /* it got as far as that */
 };
 
 struct nsr_trace {

@@ -122,7 +122,10 @@ static bool compare_event(struct nsr_watch *w, int engine, uint32_t insn,
   if (number <= ref->trace.of[component].n &&
       ref->trace.of[component].v[number - 1].identity == identity)
     return true;
-  nsr_witness_event(w, engine, insn);
+  if (ref->finding.budget && number > ref->trace.of[component].n)
+    nsr_witness_prefix(w);
+  else
+    nsr_witness_event(w, engine, insn);
   return false;
 }
 
@@ -198,7 +201,10 @@ static bool on_begun(void *self, struct nsr_flight *f) {
   if (f->number <= ref->trace.of[f->channel].n &&
       ref->trace.of[f->channel].v[f->number - 1].identity == f->identity)
     return true;
-  nsr_witness_identity(w, f);
+  if (ref->finding.budget && f->number > ref->trace.of[f->channel].n)
+    nsr_witness_prefix(w);
+  else
+    nsr_witness_identity(w, f);
   return false;
 }
 
@@ -257,9 +263,10 @@ static bool on_read(void *self, const struct nsr_flight *f) {
     return false;
   if (!ref) {
     w->trace.of[f->channel].v[f->number - 1].digest = f->digest;
+    w->trace.of[f->channel].v[f->number - 1].read = true;
     return true;
   }
-  if (w->other_reads.text ||
+  if (w->other_reads.text || !ref->trace.of[f->channel].v[f->number - 1].read ||
       ref->trace.of[f->channel].v[f->number - 1].digest == f->digest)
     return true;
   nsr_witness_reads(w, f);
@@ -325,10 +332,26 @@ static bool semaphores_left(const struct nsr_watch *w) {
   return false;
 }
 
+/* Whether the reference, cut off by its budget, went on where this run stops.
+ */
+static bool went_on(const struct nsr_watch *w) {
+  for (uint32_t c = 0; c < w->clocks.width; c++)
+    if (w->numbered[c] < w->o.reference->trace.of[c].n)
+      return true;
+  return false;
+}
+
 static void conclude(struct nsr_watch *w) {
+  bool prefix = w->o.reference && w->o.reference->finding.budget;
   if (w->other_reads.text) {
     if (w->finding.kind != NSR_FAULT_RACE)
       w->finding = w->other_reads;
+    return;
+  }
+  bool all = w->sim->end == NSR_DONE || w->sim->end == NSR_SIM_HANG ||
+             w->sim->end == NSR_SIM_ENDLESS;
+  if (prefix && alive(w) && all && !went_on(w)) {
+    nsr_witness_prefix(w);
     return;
   }
   if (w->sim->end != NSR_DONE && w->sim->end != NSR_SIM_STOPPED) {

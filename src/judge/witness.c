@@ -262,6 +262,16 @@ void nsr_witness_semaphores(struct nsr_watch *w) {
   found(w, &b, NSR_FAULT_LEAK);
 }
 
+void nsr_witness_prefix(struct nsr_watch *w) {
+  struct nsr_strbuf b = begin(w);
+  nsr_strbuf_printf(&b,
+                    "instance budget: the first kernel did not end in %llu "
+                    "instructions; equal up to there",
+                    (unsigned long long)w->o.reference->o.budget);
+  w->finding.budget = true;
+  undecided(w, &b);
+}
+
 /* ---- runs that do not end well */
 
 /* Who updates a semaphore, and how often that ran. */

@@ -32,6 +32,8 @@ void nsr_witness_length(struct nsr_watch *w, uint32_t component);
 void nsr_witness_memory(struct nsr_watch *w, uint32_t atom);
 void nsr_witness_flight(struct nsr_watch *w, int engine, uint32_t channel);
 void nsr_witness_semaphores(struct nsr_watch *w);
+/* The reference goes no further: equal up to there. */
+void nsr_witness_prefix(struct nsr_watch *w);
 /* Of a run that ended otherwise than all done: fault, hang, budget, .. */
 void nsr_witness_end(struct nsr_watch *w);
 

@@ -1,5 +1,5 @@
 /* model.h - the engine model: engines that issue in order, channels that
- * retire in order, semaphores, barriers, faults (isa/README.md, machine
+ * retire in order, semaphores, barriers, faults (isa/README.md, engine
  * model). It knows no analysis: whoever judges a run watches it.
  *
  * An instance of a datapath instruction or register load has four events:

@@ -290,6 +290,26 @@ static void test_budget(void **state) {
   assert_int_equal(j.undecided, 4);
   judge_texts(ctx, slow, NULL, NULL, &j);
   assert_int_equal(j.verdict, NSR_EQUAL);
+  /* what comes before the end of the budget is compared all the same */
+#define LONG(wait, value)                                                      \
+  HEAD SP(" mov r1, 0\nl:\n" LOAD wait " ^s0\n add r1, r1, 1\n"                \
+          " br.lt r1, 1000, l\n")                                              \
+      DVE(" mov r1, 0\nl:\n add r1, r1, 1\n"                                   \
+          " copy y[4*4], x[4*4] ?s0>=r1 ^s1\n wait ?s1>=r1\n"                  \
+          " memset y[4*4] value=" value " ^s2\n wait ?s2>=r1\n"                \
+          " br.lt r1, 1000, l\n")
+  judge_texts(ctx, LONG(" ?s2>=r1", "1"), NULL, &options, &j);
+  assert_int_equal(j.verdict, NSR_UNDECIDED);
+  assert_non_null(strstr(j.text, "equal up to there"));
+  judge_texts(ctx, LONG(" ?s2>=r1", "1"), LONG("", "1"), &options, &j);
+  assert_int_equal(j.verdict, NSR_REFUTED);
+  assert_int_equal(j.fault, NSR_FAULT_RACE);
+  judge_texts(ctx, LONG(" ?s2>=r1", "1"), LONG(" ?s2>=r1", "2"), &options, &j);
+  assert_int_equal(j.verdict, NSR_REFUTED);
+  assert_int_equal(j.fault, NSR_FAULT_TRACE);
+  judge_texts(ctx, LONG(" ?s2>=r1", "1"), LONG(" ?s2>=500", "1"), &options, &j);
+  assert_int_equal(j.verdict, NSR_REFUTED);
+  assert_int_equal(j.fault, NSR_FAULT_HANG);
   /* the second kernel only */
   judge_texts(ctx, HEAD SP(" nop\n"), slow, &options, &j);
   assert_int_equal(j.verdict, NSR_UNDECIDED);
