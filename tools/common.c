@@ -2,19 +2,40 @@
 #include "common.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct tool_block {
   struct tool_block *next;
   max_align_t bytes[];
 };
 
+static const char *copy(struct tool *t, const char *s) {
+  char *to = s ? tool_alloc(t, strlen(s) + 1) : NULL;
+  return to ? strcpy(to, s) : NULL;
+}
+
+static void keep_error(struct tool *t, const struct nsr_diag *diag) {
+  if (t->failed || diag->severity != NSR_ERROR)
+    return;
+  t->failed = true;
+  t->error = *diag;
+  t->error.text = copy(t, diag->text);
+  t->error.place.file = copy(t, diag->place.file);
+  t->error.place.engine = copy(t, diag->place.engine);
+  t->error.place.label = copy(t, diag->place.label);
+  t->error.place.source_file = copy(t, diag->place.source_file);
+}
+
 static void print_diag(void *user, const struct nsr_diag *diag) {
-  const struct tool *t = user;
+  struct tool *t = user;
+  keep_error(t, diag);
   char small[1024], *text = small;
   if (t->quiet && diag->severity != NSR_ERROR)
     return;
@@ -29,9 +50,23 @@ static void print_diag(void *user, const struct nsr_diag *diag) {
   free(large);
 }
 
+/* A file opened later must not take the number of a standard stream that was
+ * closed: what is written to that stream would go into it. Opened the wrong
+ * way round, these fail as a closed one does. */
+static void fill_standard(void) {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0 &&
+        open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+      return;
+}
+
 bool tool_start(struct tool *t, const char *name, const char *usage, int argc,
                 char **argv) {
   *t = (struct tool){.name = name, .usage = usage, .argc = argc, .argv = argv};
+  fill_standard();
+  /* a write that cannot go on is an error with a message, not an end */
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
   t->ctx = nsr_ctx_new();
   if (!t->ctx) {
     fprintf(stderr, "%s: out of memory\n", name);
@@ -111,13 +146,23 @@ int tool_exit(struct tool *t, enum nsr_status status) {
   if (status == NSR_E_NOMEM && t->ctx && !nsr_ctx_first_error(t->ctx))
     fprintf(stderr, "%s: out of memory\n", t->name);
   t->stop = nsr_status_exit(status);
+  if ((fflush(stdout) != 0 || ferror(stdout)) && t->stop == 0)
+    t->stop = out_of_reach(t);
   return tool_stop(t);
 }
 
+/* Names in a message may hold anything. */
 static void refuse_command(struct tool *t, const char *fmt, va_list ap) {
-  fprintf(stderr, "%s: ", t->name);
-  vfprintf(stderr, fmt, ap);
-  fputc('\n', stderr);
+  char *text = NULL, *plain = NULL;
+  if (vasprintf(&text, fmt, ap) >= 0) {
+    size_t n = nsr_escape(text, NULL, 0) + 1;
+    plain = malloc(n);
+    if (plain)
+      nsr_escape(text, plain, n);
+    free(text);
+  }
+  fprintf(stderr, "%s: %s\n", t->name, plain ? plain : "out of memory");
+  free(plain);
   hint(t);
 }
 
@@ -168,7 +213,23 @@ bool tool_operands(struct tool *t, int n, const char *what) {
                      what);
 }
 
+bool tool_named(struct tool *t, const char *what, const char *path) {
+  return *path || tool_refuse(t, "the name of %s is empty", what);
+}
+
+bool tool_apart(struct tool *t, const char *what, const char *a,
+                const char *b) {
+  if (!nsr_file_same(t->ctx, a, b))
+    return true;
+  return tool_refuse(t, "%s are the same file, %s", what, b);
+}
+
 enum nsr_status tool_write(struct tool *t, const char *path, const void *data,
                            size_t size) {
   return nsr_file_write(t->ctx, path ? path : "-", data, size);
+}
+
+enum nsr_status tool_stage(struct tool *t, struct nsr_staged **all,
+                           const char *path, const void *data, size_t size) {
+  return nsr_file_stage(t->ctx, all, path ? path : "-", data, size);
 }

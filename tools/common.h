@@ -22,7 +22,9 @@ struct tool {
   char **argv;
   struct nsr_ctx *ctx; /* prints its diagnostics on standard error */
   bool quiet;          /* no warnings and notes */
-  int stop;            /* exit code where tool_option said to stop */
+  bool failed;         /* error is the first one since this was set to false */
+  struct nsr_diag error;
+  int stop; /* exit code where tool_option said to stop */
   struct tool_block *blocks;
 };
 
@@ -62,10 +64,22 @@ bool tool_number(struct tool *t, const char *option, const char *text,
 /* Whether n operands are left at optind; false: said, exit with tool_stop. */
 bool tool_operands(struct tool *t, int n, const char *what);
 
+/* Whether a file's name is one; false: it is empty, said, exit with
+ * tool_stop. what: "OUT". */
+bool tool_named(struct tool *t, const char *what, const char *path);
+
+/* Whether two files are not one ("-" is none); false: said, exit with
+ * tool_stop. what: "-o and --json". */
+bool tool_apart(struct tool *t, const char *what, const char *a, const char *b);
+
 /* size zeroed bytes until the tool ends; NULL: out of memory. */
 void *tool_alloc(struct tool *t, size_t size);
 
 /* Text for standard output or a file ("-" and NULL: standard output). */
 enum nsr_status tool_write(struct tool *t, const char *path, const void *data,
                            size_t size);
+
+/* The same, staged. */
+enum nsr_status tool_stage(struct tool *t, struct nsr_staged **all,
+                           const char *path, const void *data, size_t size);
 #endif

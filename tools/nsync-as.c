@@ -67,5 +67,8 @@ int main(int argc, char **argv) {
     return tool_stop(&t);
   if (!out)
     return tool_usage(&t, "expected -o OUT");
+  if (!tool_named(&t, "FILE", argv[optind]) || !tool_named(&t, "OUT", out) ||
+      !tool_apart(&t, "FILE and OUT", argv[optind], out))
+    return tool_stop(&t);
   return tool_exit(&t, run(&t, argv[optind], out, json, check));
 }

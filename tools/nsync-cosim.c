@@ -83,47 +83,51 @@ static void json_verdict(FILE *out, const struct nsr_judgement *j) {
   fprintf(out, "}\n");
 }
 
-static enum nsr_status write_json(struct tool *t, const char *path,
-                                  const struct nsr_judgement *j) {
+/* ---- text */
+
+static void print_indented(FILE *out, const char *text) {
+  while (*text) {
+    size_t n = strcspn(text, "\n");
+    fprintf(out, "  %.*s\n", (int)n, text);
+    text += n + (text[n] == '\n');
+  }
+}
+
+static void print_verdict(FILE *out, const struct nsr_judgement *j) {
+  fprintf(out, "%s", nsr_verdict_name(j->verdict));
+  if (j->fault != NSR_FAULT_NONE)
+    fprintf(out, ": %s", nsr_fault_name(j->fault));
+  fprintf(out, " (%u inputs equal", (unsigned)j->inputs);
+  if (j->undecided)
+    fprintf(out, ", %u undecided", (unsigned)j->undecided);
+  fprintf(out, ", %llu instructions run)\n", (unsigned long long)j->instances);
+  if (j->input && *j->input)
+    fprintf(out, "  input: %s\n", j->input);
+  if (j->text)
+    print_indented(out, j->text);
+  if (j->notes)
+    print_indented(out, j->notes);
+}
+
+/* ---- output */
+
+typedef void print_fn(FILE *out, const struct nsr_judgement *j);
+
+static enum nsr_status stage(struct tool *t, struct nsr_staged **staged,
+                             const char *path, print_fn *print,
+                             const struct nsr_judgement *j) {
   char *text = NULL;
   size_t n = 0;
   FILE *out = open_memstream(&text, &n);
   if (!out)
     return NSR_E_NOMEM;
-  json_verdict(out, j);
-  if (fclose(out) != 0) {
-    free(text);
-    return NSR_E_NOMEM;
-  }
-  enum nsr_status status = tool_write(t, path, text, n);
+  print(out, j);
+  bool good = fclose(out) == 0;
+  char *kept = good ? tool_alloc(t, n + 1) : NULL;
+  if (kept)
+    memcpy(kept, text, n);
   free(text);
-  return status;
-}
-
-/* ---- text */
-
-static void print_indented(const char *text) {
-  while (*text) {
-    size_t n = strcspn(text, "\n");
-    printf("  %.*s\n", (int)n, text);
-    text += n + (text[n] == '\n');
-  }
-}
-
-static void print_verdict(const struct nsr_judgement *j) {
-  printf("%s", nsr_verdict_name(j->verdict));
-  if (j->fault != NSR_FAULT_NONE)
-    printf(": %s", nsr_fault_name(j->fault));
-  printf(" (%u inputs equal", (unsigned)j->inputs);
-  if (j->undecided)
-    printf(", %u undecided", (unsigned)j->undecided);
-  printf(", %llu instructions run)\n", (unsigned long long)j->instances);
-  if (j->input && *j->input)
-    printf("  input: %s\n", j->input);
-  if (j->text)
-    print_indented(j->text);
-  if (j->notes)
-    print_indented(j->notes);
+  return kept ? tool_stage(t, staged, path, kept, n) : NSR_E_NOMEM;
 }
 
 static enum nsr_status status_of(const struct settings *s,
@@ -140,15 +144,17 @@ static enum nsr_status status_of(const struct settings *s,
 
 static enum nsr_status report(struct tool *t, const struct settings *s,
                               const struct nsr_judgement *j) {
+  struct nsr_staged *staged = NULL;
   bool to_stdout = s->json && strcmp(s->json, "-") == 0;
   if (s->json)
-    NSR_TRY(write_json(t, s->json, j));
+    NSR_TRY(stage(t, &staged, s->json, json_verdict, j));
+  enum nsr_status status = NSR_OK;
   if (!to_stdout)
-    print_verdict(j);
-  if (fflush(stdout) != 0 || ferror(stdout))
-    return nsr_fail(t->ctx, NSR_E_IO, NSR_NOWHERE,
-                    "cannot write standard output");
-  return status_of(s, j);
+    status = stage(t, &staged, "-", print_verdict, j);
+  if (status == NSR_OK)
+    status = nsr_file_commit(t->ctx, &staged);
+  nsr_file_discard(&staged);
+  return status == NSR_OK ? status_of(s, j) : status;
 }
 
 /* ---- explaining a wait */
@@ -281,6 +287,14 @@ static bool parse_count(struct tool *t, const char *name, const char *text,
   return true;
 }
 
+static bool names(struct tool *t, const char *a, const char *b,
+                  const char *json) {
+  return tool_named(t, "A", a) && tool_named(t, "B", b) &&
+         (!json || (tool_named(t, "the report", json) &&
+                    tool_apart(t, "A and --json", a, json) &&
+                    tool_apart(t, "B and --json", b, json)));
+}
+
 int main(int argc, char **argv) {
   static const struct option options[] = {
       {"relation", required_argument, NULL, 'r'},
@@ -335,6 +349,8 @@ int main(int argc, char **argv) {
       return tool_stop(&t);
   }
   if (!tool_operands(&t, 2, "two kernels"))
+    return tool_stop(&t);
+  if (!names(&t, argv[optind], argv[optind + 1], s.json))
     return tool_stop(&t);
   return tool_exit(&t, judge(&t, &s, argv[optind], argv[optind + 1]));
 }

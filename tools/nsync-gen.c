@@ -65,13 +65,18 @@ static bool add_setting(struct tool *t, struct request *r, char *arg) {
 }
 
 static enum nsr_status list(struct tool *t) {
-  char line[128];
-  for (int i = 0; nsr_gen_names[i]; i++) {
-    int n = snprintf(line, sizeof line, "%-12s %s\n", nsr_gen_names[i],
-                     nsr_gen_about(nsr_gen_names[i]));
-    NSR_TRY(tool_write(t, "-", line, (size_t)n));
-  }
-  return NSR_OK;
+  char *text = NULL;
+  size_t n = 0;
+  FILE *out = open_memstream(&text, &n);
+  if (!out)
+    return NSR_E_NOMEM;
+  for (int i = 0; nsr_gen_names[i]; i++)
+    fprintf(out, "%-12s %s\n", nsr_gen_names[i],
+            nsr_gen_about(nsr_gen_names[i]));
+  enum nsr_status status =
+      fclose(out) == 0 ? tool_write(t, "-", text, n) : NSR_E_NOMEM;
+  free(text);
+  return status;
 }
 
 static enum nsr_status run(struct tool *t, const struct request *r) {
@@ -133,6 +138,8 @@ int main(int argc, char **argv) {
     return tool_exit(&t, list(&t));
   if (!r.out)
     return tool_usage(&t, "expected -o OUT");
+  if (!tool_named(&t, "OUT", r.out))
+    return tool_stop(&t);
   r.name = argv[optind];
   return tool_exit(&t, run(&t, &r));
 }

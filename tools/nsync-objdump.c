@@ -314,5 +314,9 @@ int main(int argc, char **argv) {
   if (!tool_operands(&t, 1, "one FILE"))
     return tool_stop(&t);
   r.in = argv[optind];
+  if (!tool_named(&t, "FILE", r.in) ||
+      (r.out && (!tool_named(&t, "OUT", r.out) ||
+                 !tool_apart(&t, "FILE and OUT", r.in, r.out))))
+    return tool_stop(&t);
   return tool_exit(&t, run(&t, &r));
 }

@@ -37,25 +37,31 @@ struct request {
   struct nsr_rewrite_options options;
 };
 
-/* What became of the kernels that got as far as a verdict. */
+/* What became of one kernel: a report where it got as far as a verdict, else
+ * the reason. */
+struct result {
+  const char *path;
+  enum nsr_status status;
+  bool reported;
+  struct nsr_rewrite_report report;
+  struct nsr_diag error;
+};
+
 struct results {
-  struct nsr_rewrite_report *report;
-  const char **path;
+  struct result *v;
   uint32_t n;
 };
 
 static enum nsr_status one(struct tool *t, const struct request *r,
                            const struct nsr_container *c, uint32_t i,
-                           struct nsr_blob *out, struct results *all) {
+                           struct nsr_blob *out, struct result *result) {
   const struct nsr_member *m = &c->members[i];
-  struct nsr_rewrite_report *result = &all->report[all->n];
   struct nsr_kernel *k, *rewritten;
   NSR_TRY(nsr_container_kernel(t->ctx, c, i, &k));
-  enum nsr_status status =
-      nsr_rewrite(t->ctx, k, m->data, m->size, &r->options, &rewritten, result);
-  if (status == NSR_OK || result->judged)
-    all->path[all->n++] = m->path;
-  if (status == NSR_OK && result->changed)
+  enum nsr_status status = nsr_rewrite(t->ctx, k, m->data, m->size, &r->options,
+                                       &rewritten, &result->report);
+  result->reported = status == NSR_OK || result->report.judged;
+  if (status == NSR_OK && result->report.changed)
     status = nsr_kernel_write(t->ctx, rewritten, &out->data, &out->size);
   return status;
 }
@@ -70,7 +76,12 @@ static enum nsr_status each(struct tool *t, const struct request *r,
     if (!c->members[i].is_kernel)
       continue;
     any = true;
-    enum nsr_status status = one(t, r, c, i, &blobs[i], all);
+    struct result *result = &all->v[all->n++];
+    result->path = c->members[i].path;
+    t->failed = false;
+    enum nsr_status status = one(t, r, c, i, &blobs[i], result);
+    result->status = status;
+    result->error = t->error;
     worst = worst == NSR_OK ? status : worst;
     if (status == NSR_E_NOMEM)
       break;
@@ -82,6 +93,19 @@ static enum nsr_status each(struct tool *t, const struct request *r,
   return worst;
 }
 
+/* One kernel's part of the report; NULL: it has none. */
+static enum nsr_status part(struct tool *t, const struct result *r,
+                            const char *out, bool json, const char **text) {
+  *text = NULL;
+  if (r->reported && json)
+    return nsr_report_json(t->ctx, &r->report, r->path, out, text);
+  if (r->reported)
+    return nsr_report_text(t->ctx, &r->report, r->path, out, text);
+  if (json && r->error.text)
+    return nsr_report_failure_json(t->ctx, r->status, &r->error, r->path, text);
+  return NSR_OK;
+}
+
 /* All reports as one text; out NULL: nothing was written. */
 static enum nsr_status text(struct tool *t, const struct results *all,
                             const char *out, bool json, const char **joined) {
@@ -90,65 +114,77 @@ static enum nsr_status text(struct tool *t, const struct results *all,
   if (!parts)
     return NSR_E_NOMEM;
   for (uint32_t i = 0; i < all->n; i++) {
-    const struct nsr_rewrite_report *r = &all->report[i];
-    NSR_TRY(json ? nsr_report_json(t->ctx, r, all->path[i], out, &parts[i])
-                 : nsr_report_text(t->ctx, r, all->path[i], out, &parts[i]));
-    size += strlen(parts[i]);
+    NSR_TRY(part(t, &all->v[i], out, json, &parts[i]));
+    size += parts[i] ? strlen(parts[i]) : 0;
   }
   char *whole = tool_alloc(t, size), *end = whole;
   if (!whole)
     return NSR_E_NOMEM;
   for (uint32_t i = 0; i < all->n; i++)
-    end = stpcpy(end, parts[i]);
+    end = parts[i] ? stpcpy(end, parts[i]) : end;
   *joined = whole;
   return NSR_OK;
 }
 
 /* The text goes to standard output unless something else is there. */
 static enum nsr_status print(struct tool *t, const struct request *r,
-                             const struct results *all, const char *out) {
+                             const struct results *all, const char *out,
+                             struct nsr_staged **staged) {
   const char *s;
   if (r->json) {
     NSR_TRY(text(t, all, out, true, &s));
-    NSR_TRY(tool_write(t, r->json, s, strlen(s)));
+    NSR_TRY(tool_stage(t, staged, r->json, s, strlen(s)));
   }
   if (r->quiet || (r->json && strcmp(r->json, "-") == 0))
     return NSR_OK;
   NSR_TRY(text(t, all, out, false, &s));
-  if (strcmp(r->out, "-") != 0)
-    return tool_write(t, "-", s, strlen(s));
+  if (*s && strcmp(r->out, "-") != 0)
+    return tool_stage(t, staged, "-", s, strlen(s));
   fputs(s, stderr);
   return NSR_OK;
 }
 
-static enum nsr_status rewrite(struct tool *t, const struct request *r,
-                               const struct nsr_container *c,
-                               struct results *all) {
+static enum nsr_status stage(struct tool *t, const struct request *r,
+                             const struct nsr_container *c,
+                             const struct nsr_blob *blobs,
+                             struct nsr_staged **staged) {
   const uint8_t *data;
   size_t size;
-  struct nsr_blob *blobs = tool_alloc(t, c->nmembers * sizeof *blobs);
-  all->report = tool_alloc(t, c->nmembers * sizeof *all->report);
-  all->path = tool_alloc(t, c->nmembers * sizeof *all->path);
-  if (!blobs || !all->report || !all->path)
-    return NSR_E_NOMEM;
-  NSR_TRY(each(t, r, c, blobs, all));
   NSR_TRY(nsr_container_write(t->ctx, c, blobs, &data, &size));
-  return tool_write(t, r->out, data, size);
+  return tool_stage(t, staged, r->out, data, size);
+}
+
+/* Refused kernels have a report as well; where an output cannot be written,
+ * there is none of anything. */
+static enum nsr_status rewrite(struct tool *t, const struct request *r,
+                               const struct nsr_container *c,
+                               struct nsr_staged **staged) {
+  struct results all = {0};
+  struct nsr_blob *blobs = tool_alloc(t, c->nmembers * sizeof *blobs);
+  all.v = tool_alloc(t, c->nmembers * sizeof *all.v);
+  if (!blobs || !all.v)
+    return NSR_E_NOMEM;
+  enum nsr_status status = each(t, r, c, blobs, &all);
+  if (status == NSR_OK)
+    NSR_TRY(stage(t, r, c, blobs, staged));
+  if (status != NSR_E_NOMEM) {
+    NSR_TRY(print(t, r, &all, status == NSR_OK ? r->out : NULL, staged));
+    NSR_TRY(nsr_file_commit(t->ctx, staged));
+  }
+  return status;
 }
 
 static enum nsr_status run(struct tool *t, const struct request *r) {
   const uint8_t *data;
   size_t size;
   struct nsr_container *c;
-  struct results all = {0};
+  struct nsr_staged *staged = NULL;
   const char *path = strcmp(r->in, "-") == 0 ? "<stdin>" : r->in;
   NSR_TRY(nsr_file_read(t->ctx, r->in, &data, &size));
   NSR_TRY(nsr_container_read(t->ctx, path, data, size, &c));
-  enum nsr_status status = rewrite(t, r, c, &all);
-  enum nsr_status printed = NSR_OK;
-  if (all.n)
-    printed = print(t, r, &all, status == NSR_OK ? r->out : NULL);
-  return status == NSR_OK ? printed : status;
+  enum nsr_status status = rewrite(t, r, c, &staged);
+  nsr_file_discard(&staged);
+  return status;
 }
 
 static bool verify(struct tool *t, struct request *r, const char *how) {
@@ -199,6 +235,14 @@ static bool option(struct tool *t, struct request *r, int c) {
   }
 }
 
+/* IN may be OUT: it is read whole before anything is written. */
+static bool names(struct tool *t, const struct request *r) {
+  return tool_named(t, "IN", r->in) && tool_named(t, "OUT", r->out) &&
+         (!r->json || (tool_named(t, "the report", r->json) &&
+                       tool_apart(t, "-o and --json", r->out, r->json) &&
+                       tool_apart(t, "IN and --json", r->in, r->json)));
+}
+
 int main(int argc, char **argv) {
   static const struct option options[] = {
       {"output", required_argument, NULL, 'o'},
@@ -225,5 +269,7 @@ int main(int argc, char **argv) {
   if (r.json && strcmp(r.json, "-") == 0 && strcmp(r.out, "-") == 0)
     return tool_usage(&t, "-o and --json cannot both be standard output");
   r.in = argv[optind];
+  if (!names(&t, &r))
+    return tool_stop(&t);
   return tool_exit(&t, run(&t, &r));
 }

@@ -90,6 +90,11 @@ const struct nsr_diag *nsr_ctx_first_error(const struct nsr_ctx *ctx);
  * terminated); the length it would have. */
 size_t nsr_diag_format(const struct nsr_diag *diag, char *out, size_t size);
 
+/* s with control characters as \n, \t, \x1b: what a name may look like in a
+ * message. Into out (size bytes, always terminated); the length it would
+ * have. */
+size_t nsr_escape(const char *s, char *out, size_t size);
+
 /* Reports an error and returns status. The first one is kept. */
 NSR_PRINTF(4, 5)
 enum nsr_status nsr_fail(struct nsr_ctx *ctx, enum nsr_status status,
@@ -106,11 +111,34 @@ NSR_MUST_USE enum nsr_status nsr_file_read(struct nsr_ctx *ctx,
                                            const char *path,
                                            const uint8_t **data, size_t *size);
 
-/* Writes beside path and renames: path is either untouched or whole. "-" is
- * standard output. An existing target keeps its permissions. */
+/* Outputs of one run, all or none. Staging writes each beside its target, so
+ * that most of what can go wrong goes wrong while nothing has changed; commit
+ * then writes what has no place beside it ("-", which is standard output, own
+ * descriptors such as /dev/stdout, devices, pipes) and renames last. Links are
+ * followed, an existing target keeps its permissions. */
+struct nsr_staged;
+
+/* Adds a file to *all (NULL at first). data must live until commit. */
+NSR_MUST_USE enum nsr_status nsr_file_stage(struct nsr_ctx *ctx,
+                                            struct nsr_staged **all,
+                                            const char *path,
+                                            const uint8_t *data, size_t size);
+/* All go to their places, in order. Where one cannot, the rest is discarded
+ * and what was renamed is put back (as far as the file system can exchange
+ * names). *all is NULL afterwards, whatever happened. */
+NSR_MUST_USE enum nsr_status nsr_file_commit(struct nsr_ctx *ctx,
+                                             struct nsr_staged **all);
+/* Takes away what was staged; no target is touched. */
+void nsr_file_discard(struct nsr_staged **all);
+
+/* Stages one file and commits it: path is either untouched or whole. */
 NSR_MUST_USE enum nsr_status nsr_file_write(struct nsr_ctx *ctx,
                                             const char *path,
                                             const uint8_t *data, size_t size);
+
+/* Whether writing one would replace the other: one regular file, or the same
+ * name in one folder where there is none yet. */
+bool nsr_file_same(struct nsr_ctx *ctx, const char *a, const char *b);
 
 /* Fails the n-th allocation from now (1-based), 0: never. For tests. */
 void nsr_ctx_fail_alloc(struct nsr_ctx *ctx, uint64_t nth);

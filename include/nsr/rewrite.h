@@ -71,4 +71,11 @@ nsr_report_text(struct nsr_ctx *ctx, const struct nsr_rewrite_report *report,
 NSR_MUST_USE enum nsr_status
 nsr_report_json(struct nsr_ctx *ctx, const struct nsr_rewrite_report *report,
                 const char *input, const char *output, const char **text);
+
+/* A kernel of which no report was made, as such a line: the status by name as
+ * the verdict, the diagnostic's text and place as reason. */
+NSR_MUST_USE enum nsr_status
+nsr_report_failure_json(struct nsr_ctx *ctx, enum nsr_status status,
+                        const struct nsr_diag *diag, const char *input,
+                        const char **text);
 #endif

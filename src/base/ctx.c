@@ -241,28 +241,58 @@ static size_t put(char *out, size_t size, size_t at, const char *fmt, ...) {
   return at + (n > 0 ? (size_t)n : 0);
 }
 
+static size_t put_escaped(char *out, size_t size, size_t at, const char *s,
+                          const char *plain) {
+  for (; *s; s++) {
+    unsigned char c = (unsigned char)*s;
+    if ((c >= 0x20 && c != 0x7f) || strchr(plain, c))
+      at = put(out, size, at, "%c", c);
+    else if (c == '\n' || c == '\t')
+      at = put(out, size, at, c == '\n' ? "\\n" : "\\t");
+    else
+      at = put(out, size, at, "\\x%02x", c);
+  }
+  return at;
+}
+
+size_t nsr_escape(const char *s, char *out, size_t size) {
+  if (size)
+    out[0] = 0;
+  return put_escaped(out, size, 0, s, "");
+}
+
+/* "k.s:40:2" */
+static size_t put_source(char *out, size_t size, size_t n,
+                         const struct nsr_place *p) {
+  n = put_escaped(out, size, n, p->source_file, "");
+  n = put(out, size, n, ":%u", p->source_line);
+  return p->column ? put(out, size, n, ":%u", p->column) : n;
+}
+
 size_t nsr_diag_format(const struct nsr_diag *diag, char *out, size_t size) {
   const struct nsr_place *p = &diag->place;
   size_t n = 0;
   if (size)
     out[0] = 0;
   if (p->file)
-    n = put(out, size, n, "%s: ", p->file);
+    n = put(out, size, put_escaped(out, size, n, p->file, ""), ": ");
   if (p->engine && p->insn >= 0)
     n = put(out, size, n, "%s[%lld]", p->engine, (long long)p->insn);
   else if (p->engine)
     n = put(out, size, n, "%s", p->engine);
-  if (p->label)
-    n = put(out, size, n, " <%s>", p->label);
-  if (p->source_file && p->source_line)
-    n = put(out, size, n, p->engine ? " (%s:%u" : "%s:%u", p->source_file,
-            p->source_line);
-  if (p->source_file && p->source_line && p->column)
-    n = put(out, size, n, ":%u", p->column);
-  if (p->source_file && p->source_line && p->engine)
-    n = put(out, size, n, ")");
-  if (p->engine || (p->source_file && p->source_line))
+  if (p->label) {
+    n = put(out, size, n, " <");
+    n = put(out, size, put_escaped(out, size, n, p->label, ""), ">");
+  }
+  bool sourced = p->source_file && p->source_line;
+  if (sourced) {
+    n = put(out, size, n, p->engine ? " (" : "");
+    n = put_source(out, size, n, p);
+    n = put(out, size, n, p->engine ? ")" : "");
+  }
+  if (p->engine || sourced)
     n = put(out, size, n, ": ");
   static const char *const kinds[] = {"error", "warning", "note"};
-  return put(out, size, n, "%s: %s", kinds[diag->severity], diag->text);
+  n = put(out, size, n, "%s: ", kinds[diag->severity]);
+  return put_escaped(out, size, n, diag->text, "\n\t");
 }

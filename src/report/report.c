@@ -2,6 +2,7 @@
  * that nsr_rewrite filled; the numbers are its, only totals are made here.
  */
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <nsr/rewrite.h>
@@ -44,6 +45,15 @@ static void place(const struct nsr_place *p, char *out, size_t size) {
 }
 
 /* ---- text */
+
+/* A file's name as messages show it. */
+static void name(struct nsr_strbuf *b, const char *s) {
+  char c[8];
+  for (; *s; s++) {
+    const char one[] = {*s, 0};
+    nsr_strbuf_add(b, c, nsr_escape(one, c, sizeof c));
+  }
+}
 
 static void row(struct nsr_strbuf *b, const struct nsr_engine_report *e) {
   nsr_strbuf_printf(b, "%-8s %7u -> %-7u %6u -> %-6u %6u -> %-6u %6u\n",
@@ -120,7 +130,10 @@ enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
                                 const char **text) {
   struct nsr_strbuf b;
   nsr_strbuf_init(&b, ctx, NSR_KEEP);
-  nsr_strbuf_printf(&b, "%s -> %s\n", input, output ? output : "not written");
+  name(&b, input);
+  nsr_strbuf_puts(&b, " -> ");
+  name(&b, output ? output : "not written");
+  nsr_strbuf_puts(&b, "\n");
   table(&b, report);
   nsr_strbuf_printf(&b, "semaphores %u, scopes %u, dependences %u\n",
                     report->semaphores, report->scopes, report->dependences);
@@ -148,8 +161,19 @@ static void set(struct object *o, const char *key, json_t *value) {
   o->failed |= json_object_set_new(o->j, key, value) != 0;
 }
 
+/* Names in files may be no UTF-8: then with ? for all that could be wrong. */
+static json_t *string(const char *s) {
+  json_t *j = json_string(s);
+  char *plain = j ? NULL : strdup(s);
+  for (char *p = plain; p && *p; p++)
+    *p = *p & 0x80 ? '?' : *p;
+  j = plain ? json_string(plain) : j;
+  free(plain);
+  return j;
+}
+
 static json_t *text_or_null(const char *s) {
-  return s && *s ? json_string(s) : json_null();
+  return s && *s ? string(s) : json_null();
 }
 
 /* An object's finished value, NULL if anything in it could not be made. */
@@ -189,7 +213,7 @@ static json_t *source(const struct nsr_place *p) {
     json_decref(o.j);
     return json_null();
   }
-  set(&o, "file", json_string(p->source_file));
+  set(&o, "file", string(p->source_file));
   set(&o, "line", json_integer(p->source_line));
   return done(&o);
 }
@@ -250,7 +274,7 @@ static json_t *report_object(const struct nsr_rewrite_report *r,
                              const char *input, const char *output) {
   struct object o = {json_object(), false};
   struct nsr_engine_report sum = totals(r);
-  set(&o, "input", json_string(input));
+  set(&o, "input", string(input));
   set(&o, "output", text_or_null(output));
   set(&o, "changed", json_boolean(r->changed));
   counts(&o, &sum);
@@ -267,15 +291,16 @@ static json_t *report_object(const struct nsr_rewrite_report *r,
   return done(&o);
 }
 
-/* A path, with ? for all that could keep it from being UTF-8. */
-static const char *printable(struct nsr_ctx *ctx, const char *path) {
-  json_t *good = path ? json_string(path) : NULL;
-  char *s =
-      good || !path ? NULL : nsr_strndup(ctx, NSR_SCRATCH, path, strlen(path));
-  json_decref(good);
-  for (char *p = s; p && *p; p++)
-    *p = *p & 0x80 ? '?' : *p;
-  return s ? s : path;
+static json_t *failure_object(enum nsr_status status,
+                              const struct nsr_diag *diag, const char *input) {
+  struct object o = {json_object(), false};
+  set(&o, "input", string(input));
+  set(&o, "output", json_null());
+  set(&o, "changed", json_false());
+  set(&o, "verdict", json_string(nsr_status_name(status)));
+  set(&o, "reason", text_or_null(diag->text));
+  set_place(&o, &diag->place);
+  return done(&o);
 }
 
 static int append(const char *s, size_t n, void *user) {
@@ -284,23 +309,30 @@ static int append(const char *s, size_t n, void *user) {
   return b->failed ? -1 : 0;
 }
 
-enum nsr_status nsr_report_json(struct nsr_ctx *ctx,
-                                const struct nsr_rewrite_report *report,
-                                const char *input, const char *output,
-                                const char **text) {
+/* j as a line; it goes. */
+static enum nsr_status line(struct nsr_ctx *ctx, json_t *j, const char **text) {
   struct nsr_strbuf b;
-  struct nsr_mark mark = nsr_scratch_mark(ctx);
-  json_t *j =
-      report_object(report, printable(ctx, input), printable(ctx, output));
-  nsr_scratch_release(ctx, mark);
   nsr_strbuf_init(&b, ctx, NSR_KEEP);
   bool good = j && json_dump_callback(j, append, &b, JSON_COMPACT) == 0;
   json_decref(j);
   if (!good)
     return b.failed ? NSR_E_NOMEM
                     : nsr_fail(ctx, NSR_E_NOMEM, NSR_NOWHERE,
-                               "the report does not fit memory, or a name in "
-                               "it is not UTF-8");
+                               "the report does not fit memory");
   nsr_strbuf_puts(&b, "\n");
   return nsr_strbuf_done(&b, text, NULL);
+}
+
+enum nsr_status nsr_report_json(struct nsr_ctx *ctx,
+                                const struct nsr_rewrite_report *report,
+                                const char *input, const char *output,
+                                const char **text) {
+  return line(ctx, report_object(report, input, output), text);
+}
+
+enum nsr_status nsr_report_failure_json(struct nsr_ctx *ctx,
+                                        enum nsr_status status,
+                                        const struct nsr_diag *diag,
+                                        const char *input, const char **text) {
+  return line(ctx, failure_object(status, diag, input), text);
 }
