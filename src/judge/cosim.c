@@ -14,6 +14,9 @@
 
 enum { MAX_REPEATS = 64, SPARE_BUDGET = 4 };
 
+/* What the second kernel may need where the first one needed n. */
+enum { TIMES_AS_MANY = 20, AND_MORE = 10000 };
+
 /* ---- opening */
 
 static void fill_options(struct nsr_judge_options *o) {
@@ -124,6 +127,25 @@ struct nsr_watch_options nsr_judge_run_options(const struct nsr_judge *j,
   return o;
 }
 
+struct nsr_watch_options nsr_judge_against(const struct nsr_judge *j,
+                                           const struct nsr_watch *reference,
+                                           const struct nsr_image *image,
+                                           size_t input, uint32_t schedule) {
+  struct nsr_watch_options o = nsr_judge_run_options(j, image, input, schedule);
+  o.contents = reference->o.contents;
+  o.reference = reference;
+  if (reference->finding.budget)
+    o.budget *= 2; /* to get as far as the first one */
+  if (reference->finding.budget || (image == j->a && j->a != j->b))
+    return o;
+  o.must_end = true;
+  if (__builtin_mul_overflow(reference->sim->executed, TIMES_AS_MANY,
+                             &o.budget) ||
+      __builtin_add_overflow(o.budget, AND_MORE, &o.budget))
+    o.budget = UINT64_MAX;
+  return o;
+}
+
 static const char too_many_pieces[] =
     "memory is accessed in too many pieces to follow";
 
@@ -226,9 +248,8 @@ static enum nsr_status more_schedules(struct nsr_judge *j,
   struct nsr_watch *w;
   for (uint32_t s = 1; *good && s < j->options.schedules; s++) {
     struct nsr_mark mark = nsr_scratch_mark(j->pool);
-    struct nsr_watch_options o = nsr_judge_run_options(j, image, input, s);
-    o.contents = reference->o.contents;
-    o.reference = reference;
+    struct nsr_watch_options o =
+        nsr_judge_against(j, reference, image, input, s);
     NSR_TRY(compare(j, reference, &o, what, out, good, &w));
     nsr_scratch_release(j->pool, mark);
   }
@@ -242,10 +263,8 @@ static enum nsr_status relaunch(struct nsr_judge *j,
                                 bool garbage, struct outcome *out, bool *good) {
   struct nsr_mark mark = nsr_scratch_mark(j->pool);
   struct nsr_watch_options o =
-      nsr_judge_run_options(j, j->b, input, 1 + (uint32_t)(input % 7));
+      nsr_judge_against(j, reference, j->b, input, 1 + (uint32_t)(input % 7));
   struct nsr_watch *w;
-  o.contents = reference->o.contents;
-  o.reference = reference;
   o.registers = garbage ? NSR_REGS_GARBAGE : NSR_REGS_KEPT;
   o.before = before;
   NSR_TRY(compare(j, reference, &o,
@@ -259,13 +278,9 @@ static enum nsr_status relaunch(struct nsr_judge *j,
 static enum nsr_status judge_second(struct nsr_judge *j,
                                     struct nsr_watch *reference, size_t input,
                                     struct outcome *out) {
-  struct nsr_watch_options o = nsr_judge_run_options(j, j->b, input, 0);
+  struct nsr_watch_options o = nsr_judge_against(j, reference, j->b, input, 0);
   struct nsr_watch *w;
   bool good = true;
-  o.contents = reference->o.contents;
-  o.reference = reference;
-  if (reference->finding.budget) /* to get as far as the first one */
-    o.budget *= 2;
   NSR_TRY(compare(j, reference, &o, "", out, &good, &w));
   out->prefix = good ? out->prefix : "";
   bool relaunches = !j->options.no_relaunch;

@@ -43,6 +43,13 @@ struct nsr_watch_options nsr_judge_run_options(const struct nsr_judge *j,
                                                const struct nsr_image *image,
                                                size_t input, uint32_t schedule);
 
+/* Those of a run against a first kernel's that has ended: so has the second
+ * one to, if not quite as soon. */
+struct nsr_watch_options nsr_judge_against(const struct nsr_judge *j,
+                                           const struct nsr_watch *reference,
+                                           const struct nsr_image *image,
+                                           size_t input, uint32_t schedule);
+
 /* Runs a first kernel on an input until it needs no new cuts. */
 NSR_MUST_USE enum nsr_status nsr_judge_record(struct nsr_judge *j,
                                               struct nsr_watch_options *options,

@@ -278,9 +278,7 @@ static enum nsr_status explain_input(struct explanation *x, size_t input) {
   o.on_wait = on_wait;
   NSR_TRY(nsr_judge_record(j, &o, &reference));
   NSR_TRY(x->status);
-  o = nsr_judge_run_options(j, j->b, input, 0);
-  o.contents = reference->o.contents;
-  o.reference = reference;
+  o = nsr_judge_against(j, reference, j->b, input, 0);
   o.remember = true;
   o.probe_self = x;
   o.on_issue = on_issue;

@@ -39,6 +39,7 @@ struct nsr_watch_options {
   bool wild;                         /* either kernel has events of others */
   bool may;                          /* either kernel has may accesses */
   bool remember;                     /* how clocks were learned */
+  bool must_end;                     /* within budget, or it never does */
   void *probe_self;
   nsr_probe_fn *on_issue;     /* checked, not yet recorded; false stops */
   nsr_probe_fn *on_read;      /* before the comparison; false stops */

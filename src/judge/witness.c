@@ -312,8 +312,8 @@ static void say_wait(struct nsr_strbuf *b, const struct nsr_watch *w,
   say_updaters(b, w, c->sem);
 }
 
-static void say_blocked(struct nsr_strbuf *b, const struct nsr_watch *w,
-                        int e) {
+/* Where an engine is, and what it waits for. */
+static void say_engine(struct nsr_strbuf *b, const struct nsr_watch *w, int e) {
   const struct nsr_core *c = &w->sim->core[e];
   nsr_strbuf_puts(b, "\n  ");
   if (c->state == NSR_CORE_HALTED) {
@@ -327,15 +327,30 @@ static void say_blocked(struct nsr_strbuf *b, const struct nsr_watch *w,
     nsr_strbuf_printf(b, " waits at barrier %d for the other engines",
                       (int)c->steps[c->pc].target);
   else
-    nsr_strbuf_puts(b, " is stalled");
+    nsr_strbuf_puts(b, c->state == NSR_CORE_READY ? " goes on" : " is stalled");
+}
+
+static void say_engines(struct nsr_strbuf *b, const struct nsr_watch *w) {
+  for (int e = 0; e < w->o.image->nengines; e++)
+    if (w->sim->core[e].state != NSR_CORE_ABSENT)
+      say_engine(b, w, e);
 }
 
 static void witness_hang(struct nsr_watch *w) {
   struct nsr_strbuf b = begin(w);
   nsr_strbuf_puts(&b, "every engine is blocked and nothing is in flight:");
-  for (int e = 0; e < w->o.image->nengines; e++)
-    if (w->sim->core[e].state != NSR_CORE_ABSENT)
-      say_blocked(&b, w, e);
+  say_engines(&b, w);
+  found(w, &b, NSR_FAULT_HANG);
+}
+
+static void witness_no_end(struct nsr_watch *w) {
+  struct nsr_strbuf b = begin(w);
+  nsr_strbuf_printf(&b,
+                    "still running after %llu instructions, the first kernel "
+                    "ended after %llu:",
+                    (unsigned long long)w->sim->executed,
+                    (unsigned long long)w->o.reference->sim->executed);
+  say_engines(&b, w);
   found(w, &b, NSR_FAULT_HANG);
 }
 
@@ -368,6 +383,10 @@ void nsr_witness_end(struct nsr_watch *w) {
     nsr_strbuf_printf(&b, ": %s", f->text);
     break;
   default:
+    if (w->o.must_end) {
+      witness_no_end(w);
+      return;
+    }
     nsr_strbuf_printf(&b, "instance budget: %llu instructions and no end",
                       (unsigned long long)w->o.budget);
     w->finding.budget = true;
