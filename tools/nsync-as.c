@@ -19,7 +19,8 @@ static const char usage[] =
     "\n"
     "Every error of the text is reported. OUT is written beside its target\n"
     "and renamed, and only where nothing was wrong.\n"
-    "Exit: 0 done, 2 usage, 3 unreadable or malformed input or I/O.\n";
+    "Exit: 0 done, 1 refused (a kernel that could not be read back), 2 usage,\n"
+    "3 unreadable or malformed input or I/O.\n";
 
 static enum nsr_status run(struct tool *t, const char *in, const char *out,
                            bool json, bool check) {

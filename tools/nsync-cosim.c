@@ -34,9 +34,10 @@ static const char usage[] =
     "      --help          print this\n"
     "      --version       print the version\n"
     "\n"
-    "Exit: 0 no difference found, 1 different, or A itself is broken, 2 "
-    "usage,\n"
-    "3 unreadable or malformed input or I/O, 4 undecided (--strict).\n";
+    "Exit: 0 no difference found, 1 different, refused, or A itself is "
+    "broken,\n"
+    "2 usage, 3 unreadable or malformed input or I/O, 4 undecided "
+    "(--strict).\n";
 
 struct settings {
   struct nsr_judge_options judge;

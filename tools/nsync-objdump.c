@@ -29,8 +29,12 @@ static const char usage[] =
     "      --help         print this\n"
     "      --version      print the version\n"
     "\n"
-    "Exit: 0 done, 1 refused (--dump), 2 usage, 3 unreadable or malformed "
-    "input or I/O.\n";
+    "The text of a file in another layout than this tool's assembles to an "
+    "equal\n"
+    "kernel, not to the same bytes; a warning says so.\n"
+    "Exit: 0 done, 1 refused (by --dump, or a kernel of a kind that is not "
+    "read),\n"
+    "2 usage, 3 unreadable or malformed input or I/O.\n";
 
 enum form { SUMMARY, ASSEMBLY, JSON, STAGES };
 
@@ -81,6 +85,24 @@ static enum nsr_status print(struct output *o, const char *fmt, ...) {
   enum nsr_status status = put(o, large ? large : text, (size_t)n);
   free(large);
   return status;
+}
+
+/* A file's name: it may hold anything. */
+static enum nsr_status name(struct output *o, const char *path) {
+  size_t n = nsr_escape(path, NULL, 0) + 1;
+  char *plain = malloc(n);
+  if (!plain)
+    return NSR_E_NOMEM;
+  nsr_escape(path, plain, n);
+  enum nsr_status status = put(o, plain, n - 1);
+  free(plain);
+  return status;
+}
+
+static enum nsr_status comment(struct output *o, const char *text) {
+  NSR_TRY(put(o, "; ", 2));
+  NSR_TRY(name(o, text));
+  return put(o, "\n", 1);
 }
 
 /* ---- the summary */
@@ -152,7 +174,8 @@ static enum nsr_status tensor(const struct nsr_tensor *t, struct output *o) {
 
 static enum nsr_status summary(struct tool *t, const struct nsr_kernel *k,
                                const char *path, struct output *o) {
-  NSR_TRY(print(o, "%s: kernel \"%s\", %s version %" PRIu32 "\n", path,
+  NSR_TRY(name(o, path));
+  NSR_TRY(print(o, ": kernel \"%s\", %s version %" PRIu32 "\n",
                 k->name ? k->name : "", k->isa->name, k->isa->version));
   NSR_TRY(print(o, "owned semaphores %u..%u\n", k->owned_first, k->owned_last));
   NSR_TRY(engines(t, k, o));
@@ -191,6 +214,24 @@ static enum nsr_status stages(struct tool *t, const struct nsr_kernel *k,
   return NSR_OK;
 }
 
+/* Text and JSON hold the kernel, not how a file lays it out: what other tools
+ * wrote may come back as other bytes. */
+static enum nsr_status layout(struct tool *t, const struct nsr_kernel *k,
+                              const struct nsr_member *m, enum form form,
+                              struct output *o) {
+  static const char text[] = "not in the layout of this tool: the text "
+                             "assembles to an equal kernel, not to the same "
+                             "bytes";
+  const uint8_t *data;
+  size_t size;
+  NSR_TRY(nsr_kernel_write(t->ctx, k, &data, &size));
+  if (size == m->size && memcmp(data, m->data, size) == 0)
+    return NSR_OK;
+  nsr_say(t->ctx, NSR_WARNING, (struct nsr_place){.file = m->path, .insn = -1},
+          "%s", text);
+  return form == ASSEMBLY ? comment(o, text) : NSR_OK;
+}
+
 static enum nsr_status dump(struct tool *t, const struct request *r,
                             const struct nsr_container *c, uint32_t i,
                             bool head, struct output *o) {
@@ -201,9 +242,10 @@ static enum nsr_status dump(struct tool *t, const struct request *r,
   if (r->form == SUMMARY)
     return summary(t, k, path, o);
   if (r->form != JSON && head)
-    NSR_TRY(print(o, "; %s\n", path));
+    NSR_TRY(comment(o, path));
   if (r->form == STAGES)
     return stages(t, k, r->stages, o);
+  NSR_TRY(layout(t, k, &c->members[i], r->form, o));
   NSR_TRY(r->form == JSON ? nsr_to_json(t->ctx, k, &text, &n)
                           : nsr_disassemble(t->ctx, k, &text, &n));
   return put(o, text, n);

@@ -217,7 +217,8 @@ NSR_MUST_USE enum nsr_status nsr_container_write(struct nsr_ctx *ctx,
                                                  size_t *size);
 
 /* nsr_file_read, nsr_container_read, nsr_container_kernel. An archive must
- * hold one kernel; else NSR_E_USAGE, the message lists them. */
+ * hold one kernel; of several the message lists them (NSR_E_USAGE), none is
+ * NSR_E_FORMAT. */
 NSR_MUST_USE enum nsr_status
 nsr_kernel_load(struct nsr_ctx *ctx, const char *path, struct nsr_kernel **k);
 #endif

@@ -107,6 +107,10 @@ static enum nsr_status hand_out_sections(struct nsr_build *b,
   return NSR_OK;
 }
 
+size_t nsr_byte_order_mark(const char *text, size_t n) {
+  return n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 enum nsr_status nsr_build_finish(struct nsr_build *b, const char *path,
                                  struct nsr_kernel **out) {
   struct nsr_kernel *k;

@@ -57,4 +57,7 @@ nsr_build_file(struct nsr_build *b, const char *name, size_t n, uint32_t *file);
 /* The kernel, in the keep arena. */
 NSR_MUST_USE enum nsr_status
 nsr_build_finish(struct nsr_build *b, const char *path, struct nsr_kernel **k);
+/* Length of the mark that some editors put in front of UTF-8; 0: none. */
+size_t nsr_byte_order_mark(const char *text, size_t n);
+
 #endif

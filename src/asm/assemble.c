@@ -5,6 +5,7 @@
 
 #include "asm/asm.h"
 #include "asm/asm_shape.h"
+#include "object/check.h"
 
 /* Labels, then a directive, an instruction or a macro's use. */
 static enum nsr_status statement(struct nsr_asm *a) {
@@ -118,6 +119,20 @@ static enum nsr_status default_name(struct nsr_asm *a) {
   return a->b.kernel.name ? NSR_OK : NSR_E_NOMEM;
 }
 
+/* The text's own name is part of the kernel where it names the source of an
+ * instruction, or the kernel. */
+static enum nsr_status own_name(struct nsr_asm *a) {
+  bool kept = a->own_file != NSR_NONE || !a->named;
+  const char *problem = kept && *a->base ? nsr_name_problem(a->base) : NULL;
+  if (problem)
+    return nsr_fail(a->ctx, NSR_E_SYNTAX,
+                    (struct nsr_place){.file = a->path, .insn = -1},
+                    "the name of this file %s, but it would go into the kernel "
+                    "as the name of its source",
+                    problem);
+  return a->named ? NSR_OK : default_name(a);
+}
+
 static enum nsr_status assemble(struct nsr_asm *a, const char *text, size_t n,
                                 struct nsr_kernel **k) {
   NSR_TRY(nsr_asm_source(a, text, n));
@@ -131,8 +146,7 @@ static enum nsr_status assemble(struct nsr_asm *a, const char *text, size_t n,
   }
   if (a->errors)
     return NSR_E_SYNTAX;
-  if (!a->named)
-    NSR_TRY(default_name(a));
+  NSR_TRY(own_name(a));
   return nsr_build_finish(&a->b, a->path, k);
 }
 
@@ -149,7 +163,8 @@ enum nsr_status nsr_assemble(struct nsr_ctx *ctx, const char *path,
   a->base = slash ? slash + 1 : path;
   a->engine = -1;
   a->file = a->own_file = NSR_NONE;
-  enum nsr_status status = assemble(a, text, n, k);
+  size_t mark_size = nsr_byte_order_mark(text, n);
+  enum nsr_status status = assemble(a, text + mark_size, n - mark_size, k);
   nsr_scratch_release(ctx, mark);
   return status;
 }

@@ -11,8 +11,10 @@
 /* ---- messages */
 
 enum nsr_status nsr_json_fail(struct nsr_json_in *in, const char *fmt, ...) {
-  struct nsr_place place = {
-      .insn = -1, .source_file = in->path, .source_line = in->line};
+  struct nsr_place place = {.insn = -1,
+                            .source_file = in->path,
+                            .source_line =
+                                in->line ? in->line : 1}; /* an empty text */
   char text[1024];
   va_list ap;
   va_start(ap, fmt);

@@ -137,6 +137,7 @@ static enum nsr_status one_line(struct nsr_json_in *in, const char *s,
 static enum nsr_status all_lines(struct nsr_json_in *in, const char *text,
                                  size_t n) {
   const char *end = text + n;
+  text += nsr_byte_order_mark(text, n);
   for (const char *s = text, *stop; s < end; s = stop + 1) {
     stop = memchr(s, '\n', (size_t)(end - s));
     stop = stop ? stop : end;

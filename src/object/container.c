@@ -55,10 +55,13 @@ enum nsr_status nsr_container_write(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
-/* Names the kernels of an archive that holds none or several. */
+/* Says that an archive holds no kernel, or names those that it holds. */
 static enum nsr_status not_one(struct nsr_ctx *ctx,
                                const struct nsr_container *c) {
   enum { SHOWN = 8 };
+  struct nsr_place here = {.file = c->path, .insn = -1};
+  if (c->nkernels == 0)
+    return nsr_fail(ctx, NSR_E_FORMAT, here, "no member is a kernel");
   struct nsr_strbuf b;
   const char *list;
   uint32_t shown = 0;
@@ -69,9 +72,9 @@ static enum nsr_status not_one(struct nsr_ctx *ctx,
   if (c->nkernels > shown)
     nsr_strbuf_puts(&b, ", ...");
   NSR_TRY(nsr_strbuf_done(&b, &list, NULL));
-  return nsr_fail(
-      ctx, NSR_E_USAGE, (struct nsr_place){.file = c->path, .insn = -1},
-      "this archive holds %u kernels, expected one%s", c->nkernels, list);
+  return nsr_fail(ctx, NSR_E_USAGE, here,
+                  "this archive holds %u kernels, expected one%s", c->nkernels,
+                  list);
 }
 
 enum nsr_status nsr_kernel_load(struct nsr_ctx *ctx, const char *path,
