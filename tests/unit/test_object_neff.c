@@ -369,8 +369,8 @@ static void one_kernel_is_loaded(void **state) {
   assert_int_equal(load(GZIP | ONE, ""), NSR_OK);
   assert_int_equal(load(PLAIN, "2 kernels, expected one: sg00/pe.bin, k2"),
                    NSR_E_USAGE);
-  assert_int_equal(load(GZIP | NO_KERNEL, "0 kernels, expected one"),
-                   NSR_E_USAGE);
+  assert_int_equal(load(GZIP | NO_KERNEL, "no member is a kernel"),
+                   NSR_E_FORMAT);
 }
 
 /* ---- damage */

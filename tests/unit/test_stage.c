@@ -24,7 +24,7 @@ struct place {
 
 static int begin(void **state) {
   static struct place p;
-  p = (struct place){.ctx = nsr_ctx_new(), .folder = "/tmp/stage-XXXXXX"};
+  p = (struct place){.ctx = nsr_ctx_new(), .folder = P_tmpdir "/stage-XXXXXX"};
   assert_non_null(p.ctx);
   assert_non_null(mkdtemp(p.folder));
   *state = &p;
