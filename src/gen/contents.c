@@ -11,12 +11,22 @@ static uint64_t mix(uint64_t z) {
   return z ^ z >> 29;
 }
 
-static uint32_t f32_element(uint64_t seed, uint64_t i) {
-  int32_t step = (int32_t)(mix(seed << 40 ^ (i + 1)) % 2049) - 1024;
-  float v = (float)step / 512.0f;
+/* -2..2 in 2 * steps steps, as f32 bits. */
+static uint32_t fraction(uint64_t seed, uint64_t i, int32_t steps) {
+  uint64_t r = mix(seed << 40 ^ (i + 1)) % (uint64_t)(2 * steps + 1);
+  float v = (float)((int32_t)r - steps) / ((float)steps / 2);
   uint32_t bits;
   memcpy(&bits, &v, sizeof bits);
   return bits;
+}
+
+static uint32_t f32_element(uint64_t seed, uint64_t i) {
+  return fraction(seed, i, 1024);
+}
+
+/* The upper half of an f32 whose lower half is 0. */
+static uint32_t bf16_element(uint64_t seed, uint64_t i) {
+  return fraction(seed, i, 64) >> 16;
 }
 
 static uint32_t i32_element(uint64_t seed, uint64_t i) {
@@ -35,18 +45,20 @@ static void base64_group(struct nsr_strbuf *out, const uint8_t *b, size_t n) {
   nsr_strbuf_add(out, c, sizeof c);
 }
 
-/* Elements are cut into groups of three, 12 bytes, which base64 can hold
- * without a rest. */
+/* Groups of 12 bytes have no rest in base64, and hold whole elements. */
 static void add_data(struct nsr_strbuf *out, uint64_t seed, uint64_t n,
+                     unsigned size,
                      uint32_t (*element)(uint64_t seed, uint64_t i)) {
+  enum { GROUP = 12 };
+  unsigned each = GROUP / size;
   if (!n)
     return;
   nsr_strbuf_puts(out, " data \"");
-  for (uint64_t i = 0; i < n; i += 3) {
-    uint8_t b[12] = {0};
-    size_t bytes = n - i < 3 ? (size_t)(n - i) * 4 : sizeof b;
+  for (uint64_t i = 0; i < n; i += each) {
+    uint8_t b[GROUP] = {0};
+    size_t bytes = n - i < each ? (size_t)(n - i) * size : GROUP;
     for (size_t j = 0; j < bytes; j++)
-      b[j] = (uint8_t)(element(seed, i + j / 4) >> j % 4 * 8);
+      b[j] = (uint8_t)(element(seed, i + j / size) >> j % size * 8);
     for (size_t j = 0; j < bytes; j += 3)
       base64_group(out, b + j, bytes - j);
   }
@@ -54,9 +66,13 @@ static void add_data(struct nsr_strbuf *out, uint64_t seed, uint64_t n,
 }
 
 void nsr_gen_random_f32(struct nsr_strbuf *out, uint64_t seed, uint64_t n) {
-  add_data(out, seed, n, f32_element);
+  add_data(out, seed, n, 4, f32_element);
+}
+
+void nsr_gen_random_bf16(struct nsr_strbuf *out, uint64_t seed, uint64_t n) {
+  add_data(out, seed, n, 2, bf16_element);
 }
 
 void nsr_gen_random_i32(struct nsr_strbuf *out, uint64_t seed, uint64_t n) {
-  add_data(out, seed, n, i32_element);
+  add_data(out, seed, n, 4, i32_element);
 }

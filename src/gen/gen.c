@@ -11,10 +11,11 @@
 #include "gen/suite.h"
 
 static const struct nsr_gen_kernel *const suite[] = {
-    &nsr_gen_sync_bound, &nsr_gen_rmsnorm, &nsr_gen_random};
+    &nsr_gen_sync_bound, &nsr_gen_rmsnorm, &nsr_gen_matmul, &nsr_gen_random};
 enum { NSUITE = sizeof suite / sizeof *suite };
 
-const char *const nsr_gen_names[] = {"sync-bound", "rmsnorm", "random", NULL};
+const char *const nsr_gen_names[] = {"sync-bound", "rmsnorm", "matmul",
+                                     "random", NULL};
 _Static_assert(sizeof nsr_gen_names / sizeof *nsr_gen_names == NSUITE + 1,
                "every kernel of the suite has a name");
 

@@ -12,7 +12,7 @@ struct nsr_gen_param {
   int64_t small, real, lo, hi;
 };
 
-enum { NSR_GEN_MAX_PARAMS = 8 };
+enum { NSR_GEN_MAX_PARAMS = 16 };
 
 struct nsr_gen_kernel {
   const char *name, *about;
@@ -25,10 +25,12 @@ struct nsr_gen_kernel {
 };
 
 extern const struct nsr_gen_kernel nsr_gen_sync_bound, nsr_gen_rmsnorm,
-    nsr_gen_random;
+    nsr_gen_matmul, nsr_gen_random;
 
 /* ` data "BASE64"`: n pseudo-random elements, the same for the same seed; f32
- * in -2..2 in steps of 1/512, or i32 in 0..255. Nothing for n = 0. */
+ * in -2..2 in steps of 1/512, bf16 in -2..2 in steps of 1/32, or i32 in 0..255.
+ * Nothing for n = 0. */
+void nsr_gen_random_bf16(struct nsr_strbuf *out, uint64_t seed, uint64_t n);
 void nsr_gen_random_f32(struct nsr_strbuf *out, uint64_t seed, uint64_t n);
 void nsr_gen_random_i32(struct nsr_strbuf *out, uint64_t seed, uint64_t n);
 

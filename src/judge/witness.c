@@ -59,7 +59,7 @@ void nsr_say_place(struct nsr_strbuf *b, const struct nsr_watch *w,
   }
   if (atom >= natoms) {
     nsr_strbuf_puts(b, atom < natoms + (uint32_t)w->o.image->nhidden
-                           ? "hidden state of the engine"
+                           ? "parts of the engine's hidden state"
                        : w->may && atom == w->may->external
                            ? "what others see"
                            : "unknown effects");

@@ -81,9 +81,10 @@ for kernel in "$root"/fixtures/*/; do
   done
   [ ! -x "$bin/nsync-rewrite" ] || rewrite "${kernel#"$root"/}barrier.s"
 done
-[ ! -x "$bin/nsync-rewrite" ] || for name in sync-bound rmsnorm; do
+[ ! -x "$bin/nsync-rewrite" ] || for name in sync-bound rmsnorm matmul \
+  'matmul --set blocked=1'; do # split into words below
   "$bin/nsync-gen" $name -o "$tmp/a.o" || fail "$name is not made"
-  rewrite $name
+  rewrite "$name"
 done
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ] && [ $passed -gt 0 ]
