@@ -1,6 +1,5 @@
 ; By index: rows that are gathered, scattered and summed, elements that are
-; gathered, sums by DMA, code of others. Each wait marked "needed" can be taken
-; away alone.
+; gathered, sums by DMA. Each wait marked "needed" can be taken away alone.
 .isa tile64
 .kernel "index"
 .queue q0 sp
@@ -40,8 +39,7 @@ loop:
     iota kt[4*4] base=3 pmul=0 step0=-1 step1=0 step2=0 ^s2
     wait ?s0>=2                         ; needed
     gather gt[4*4], xt[4*4], kt[4*4] ?s2>=1 ^s2 ; needed
-    dma  q1, z{4*16}[4*4], xt[4*4] ?s0>=5 ^s3 ; needed
-    custom code=1 ?s3>=1 ^s2            ; needed
+    dma  q1, z{4*16}[4*4], xt[4*4] ?s0>=5 ; needed
     add  r2, r2, 1
     sync
     br   loop
