@@ -18,7 +18,7 @@
 struct place {
   struct nsr_ctx *ctx;
   char folder[32];
-  char name[8][64];
+  char name[8][320];
   int n;
 };
 
