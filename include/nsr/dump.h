@@ -5,6 +5,10 @@
 
 #include <nsr/rewrite.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum nsr_stage {
   NSR_STAGE_CFG,    /* blocks and loops of each stream */
   NSR_STAGE_SCOPES, /* the common tree */
@@ -20,4 +24,8 @@ int nsr_stage_parse(const char *name);
 NSR_MUST_USE enum nsr_status
 nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k, enum nsr_stage stage,
          const struct nsr_rewrite_options *options, const char **text);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

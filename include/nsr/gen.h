@@ -4,6 +4,10 @@
 
 #include <nsr/kernel.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* One "--set key=value". */
 struct nsr_setting {
   const char *key;
@@ -30,4 +34,8 @@ NSR_MUST_USE enum nsr_status nsr_gen_text(struct nsr_ctx *ctx, const char *name,
 NSR_MUST_USE enum nsr_status nsr_gen(struct nsr_ctx *ctx, const char *name,
                                      const struct nsr_gen_options *options,
                                      struct nsr_kernel **k);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

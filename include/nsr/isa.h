@@ -12,6 +12,10 @@
 
 #include <nsr/nsr.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
   NSR_MAX_OPERANDS = 4,
   NSR_MAX_DIMS = 3,
@@ -359,4 +363,7 @@ int nsr_ctl_parse(const char *s, size_t n);
 int nsr_sem_parse(const char *s, size_t n);
 uint8_t nsr_dtype_bytes(enum nsr_dtype d);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -11,6 +11,10 @@
 
 #include <nsr/kernel.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum nsr_verdict {
   NSR_EQUAL,       /* equal on every input tried */
   NSR_REFUTED,     /* with a witness */
@@ -83,4 +87,8 @@ NSR_MUST_USE enum nsr_status nsr_compare_outputs(struct nsr_ctx *ctx,
 NSR_MUST_USE enum nsr_status
 nsr_run_numeric(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                 const char *name, const uint8_t **data, size_t *size);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -11,6 +11,10 @@
 
 #include <nsr/isa.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { NSR_MAX_SHAPE = 8, NSR_MAX_STREAM = 1 << 26 };
 #define NSR_NONE UINT32_MAX
 
@@ -221,4 +225,8 @@ NSR_MUST_USE enum nsr_status nsr_container_write(struct nsr_ctx *ctx,
  * NSR_E_FORMAT. */
 NSR_MUST_USE enum nsr_status
 nsr_kernel_load(struct nsr_ctx *ctx, const char *path, struct nsr_kernel **k);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

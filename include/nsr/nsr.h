@@ -13,6 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NSR_VERSION "0.1.0"
 
 #if defined(__GNUC__)
@@ -151,4 +155,7 @@ void nsr_ctx_fail_alloc(struct nsr_ctx *ctx, uint64_t nth);
       return nsr_try_;                                                         \
   } while (0)
 
+#ifdef __cplusplus
+}
+#endif
 #endif

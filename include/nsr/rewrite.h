@@ -5,6 +5,10 @@
 #include <nsr/judge.h>
 #include <nsr/kernel.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum nsr_verify { NSR_VERIFY_COSIM, NSR_VERIFY_NONE };
 
 struct nsr_rewrite_options {
@@ -78,4 +82,8 @@ NSR_MUST_USE enum nsr_status
 nsr_report_failure_json(struct nsr_ctx *ctx, enum nsr_status status,
                         const struct nsr_diag *diag, const char *input,
                         const char **text);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -8,6 +8,10 @@
 
 #include <nsr/kernel.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Assembles text (n bytes). path names the source in messages and in the line
  * table (its last component only). Every error is reported, with line, column
  * and what was expected, before this returns NSR_E_SYNTAX. */
@@ -32,4 +36,8 @@ NSR_MUST_USE enum nsr_status nsr_to_json(struct nsr_ctx *ctx,
 NSR_MUST_USE enum nsr_status nsr_from_json(struct nsr_ctx *ctx,
                                            const char *path, const char *text,
                                            size_t n, struct nsr_kernel **k);
+
+#ifdef __cplusplus
+}
+#endif
 #endif
