@@ -245,8 +245,7 @@ static enum nsr_status find_spans(struct nsr_ctx *ctx, const struct nsr_tree *t,
     loads[i] = c->loads[i];
     most = loads[i].number > most ? loads[i].number : most;
   }
-  if (c->nloads)
-    qsort(loads, c->nloads, sizeof *loads, by_place);
+  qsort(loads, c->nloads, sizeof *loads, by_place);
   NSR_NEW(ctx, NSR_SCRATCH, *number, t->nworks);
   NSR_NEW(ctx, NSR_SCRATCH, *spans, most + 1);
   for (uint32_t i = 0; i <= most; i++)
@@ -254,7 +253,7 @@ static enum nsr_status find_spans(struct nsr_ctx *ctx, const struct nsr_tree *t,
   for (uint32_t w = 0; w < t->nworks; w++) {
     struct nsr_key_load key = {t->works[w].engine, t->works[w].insn, 0};
     const struct nsr_key_load *x =
-        t->works[w].marker || !c->nloads
+        t->works[w].marker
             ? NULL
             : bsearch(&key, loads, c->nloads, sizeof key, by_place);
     (*number)[w] = x ? x->number : NSR_NONE;
@@ -274,7 +273,7 @@ static enum nsr_status check_loads(struct nsr_ctx *ctx,
   const struct nsr_tree *t = deps->tree;
   uint32_t *number;
   struct span *spans;
-  if (!t->matched)
+  if (!t->congruence.nloads)
     return NSR_OK;
   NSR_TRY(find_spans(ctx, t, &number, &spans));
   for (uint32_t i = 0; i < deps->n; i++) {

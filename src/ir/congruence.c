@@ -23,13 +23,13 @@ enum kind {
 };
 
 /* A value is how it was made; equal nodes are one node. */
-struct node {
+struct nsr_key_node {
   uint32_t kind, a, b, c;
 };
 
 struct numbers {
   struct nsr_ctx *ctx;
-  NSR_VEC(struct node) nodes;
+  NSR_VEC(struct nsr_key_node) nodes;
   NSR_VEC(bool) known;    /* by node: nothing unknown goes into it */
   uint32_t *memo, *stamp; /* by node: of substitution number `turn` */
   size_t nmemo;
@@ -54,7 +54,7 @@ struct walk {
 
 /* ---- nodes */
 
-static size_t hash(const struct node *x) {
+static size_t hash(const struct nsr_key_node *x) {
   uint64_t h = UINT64_C(0x9e3779b97f4a7c15) * (x->kind + 1);
   h = (h ^ x->a) * UINT64_C(0xbf58476d1ce4e5b9);
   h = (h ^ x->b ^ (h >> 29)) * UINT64_C(0x94d049bb133111eb);
@@ -62,7 +62,7 @@ static size_t hash(const struct node *x) {
   return (size_t)(h ^ (h >> 32));
 }
 
-static size_t find_slot(const struct numbers *n, const struct node *x) {
+static size_t find_slot(const struct numbers *n, const struct nsr_key_node *x) {
   size_t s = hash(x) & (n->nslots - 1);
   while (n->slots[s] && memcmp(&n->nodes.v[n->slots[s] - 1], x, sizeof *x) != 0)
     s = (s + 1) & (n->nslots - 1);
@@ -78,7 +78,7 @@ static enum nsr_status grow(struct numbers *n) {
   return NSR_OK;
 }
 
-static bool is_known(const struct numbers *n, const struct node *x) {
+static bool is_known(const struct numbers *n, const struct nsr_key_node *x) {
   const bool *known = n->known.v;
   switch (x->kind) {
   case UNIQUE:
@@ -101,7 +101,8 @@ static bool is_known(const struct numbers *n, const struct node *x) {
   }
 }
 
-static enum nsr_status intern(struct numbers *n, struct node x, uint32_t *out) {
+static enum nsr_status intern(struct numbers *n, struct nsr_key_node x,
+                              uint32_t *out) {
   if (2 * (n->nodes.n + 1) > n->nslots)
     NSR_TRY(grow(n));
   size_t s = find_slot(n, &x);
@@ -118,7 +119,8 @@ static enum nsr_status intern(struct numbers *n, struct node x, uint32_t *out) {
 static uint32_t make(struct numbers *n, uint32_t kind, uint32_t a, uint32_t b,
                      uint32_t c) {
   uint32_t number = 0;
-  if (!n->failed && intern(n, (struct node){kind, a, b, c}, &number) != NSR_OK)
+  if (!n->failed &&
+      intern(n, (struct nsr_key_node){kind, a, b, c}, &number) != NSR_OK)
     n->failed = true;
   return number;
 }
@@ -210,7 +212,7 @@ static uint32_t predicate(struct walk *w, const uint32_t *env,
 
 /* a < b is not b <= a, a = b is not a != b. */
 static uint32_t negated(struct walk *w, uint32_t test) {
-  struct node x = w->n->nodes.v[test];
+  struct nsr_key_node x = w->n->nodes.v[test];
   if (x.kind != TEST)
     return test;
   switch (x.a) {
@@ -307,7 +309,7 @@ enum { MAX_DEPTH = 64 };
  * numbers; good turns false where one of those has none yet. */
 static uint32_t substitute(struct step *s, uint32_t number, int depth) {
   struct numbers *n = s->n;
-  struct node x = n->nodes.v[number];
+  struct nsr_key_node x = n->nodes.v[number];
   if (depth == 0 || x.kind == UNIQUE || x.kind == TEST)
     s->good = false;
   if (x.kind == START && x.a != s->self)
@@ -516,6 +518,53 @@ enum nsr_status nsr_congruence_find(struct nsr_ctx *ctx,
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     if (scopes[e].cfg)
       NSR_TRY(walk_engine(&n, &scopes[e]));
-  *out = (struct nsr_congruence){(uint32_t)n.loads.n, n.loads.v};
+  *out = (struct nsr_congruence){.nloads = (uint32_t)n.loads.n,
+                                 .nnodes = (uint32_t)n.nodes.n,
+                                 .loads = n.loads.v,
+                                 .nodes = n.nodes.v};
   return n.failed ? NSR_E_NOMEM : NSR_OK;
+}
+
+/* ---- what a key rests on */
+
+/* Numbers that go into a node. */
+static int parts_of(const struct nsr_key_node *x, uint32_t out[3]) {
+  int n = 0;
+  bool a = x->kind == EXIT || x->kind == JOIN || x->kind >= OPERATION;
+  bool b = x->kind == LOAD || x->kind == PHI || x->kind == TEST ||
+           x->kind == JOIN || x->kind >= OPERATION;
+  if (a)
+    out[n++] = x->a;
+  if (b)
+    out[n++] = x->b;
+  if (b && x->kind != LOAD)
+    out[n++] = x->c;
+  return n;
+}
+
+enum nsr_status nsr_congruence_keep(struct nsr_ctx *ctx,
+                                    struct nsr_congruence *c,
+                                    const uint32_t *keys, size_t n) {
+  bool *seen;
+  struct nsr_key_load *kept;
+  uint32_t nkept = 0;
+  NSR_VEC(uint32_t) stack = {0};
+  NSR_NEW(ctx, NSR_SCRATCH, seen, c->nnodes);
+  NSR_NEW(ctx, NSR_SCRATCH, kept, c->nloads);
+  for (size_t i = 0; i < n; i++)
+    NSR_PUSH(ctx, NSR_SCRATCH, &stack, keys[i]);
+  while (stack.n > 0) {
+    uint32_t number = stack.v[--stack.n], parts[3];
+    if (seen[number])
+      continue;
+    seen[number] = true;
+    for (int i = parts_of(&c->nodes[number], parts); i-- > 0;)
+      NSR_PUSH(ctx, NSR_SCRATCH, &stack, parts[i]);
+  }
+  for (uint32_t i = 0; i < c->nloads; i++)
+    if (seen[c->loads[i].number])
+      kept[nkept++] = c->loads[i];
+  c->loads = kept;
+  c->nloads = nkept;
+  return NSR_OK;
 }

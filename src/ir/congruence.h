@@ -19,9 +19,12 @@ struct nsr_key_load {
                       if nothing writes the bytes between them */
 };
 
+struct nsr_key_node; /* how a value was made: private */
+
 struct nsr_congruence {
-  uint32_t nloads;
+  uint32_t nloads, nnodes;
   const struct nsr_key_load *loads;
+  const struct nsr_key_node *nodes; /* by number */
 };
 
 /* Needs the scopes of all engines (by engine; cfg NULL: no stream); sets
@@ -30,5 +33,11 @@ struct nsr_congruence {
 NSR_MUST_USE enum nsr_status nsr_congruence_find(struct nsr_ctx *ctx,
                                                  struct nsr_scopes *scopes,
                                                  struct nsr_congruence *out);
+
+/* Leaves those loads that the keys rest on. */
+NSR_MUST_USE enum nsr_status nsr_congruence_keep(struct nsr_ctx *ctx,
+                                                 struct nsr_congruence *c,
+                                                 const uint32_t *keys,
+                                                 size_t n);
 
 #endif

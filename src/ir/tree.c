@@ -24,6 +24,7 @@ struct build {
   NSR_VEC(struct nsr_common) scopes;
   NSR_VEC(struct nsr_part) parts;
   NSR_VEC(struct nsr_work) works;
+  NSR_VEC(uint32_t) keys; /* on which scopes were taken for the same */
 };
 
 uint32_t nsr_common_shared(const struct nsr_tree *t, uint32_t a, uint32_t b) {
@@ -222,7 +223,8 @@ static enum nsr_status push_scope(struct build *b, uint32_t parent,
     c.elements[e] = NSR_NONE;
   c.loops = s->kind == NSR_SCOPE_LOOP || (up && up->loops);
   c.alike = parent == NSR_NONE || (up->alike && decided_alike(b, m, first));
-  b->t->matched |= c.alike && parent != NSR_NONE;
+  if (c.alike && parent != NSR_NONE)
+    NSR_PUSH(b->ctx, NSR_SCRATCH, &b->keys, s->key);
   c.anchored = c.alike;
   if (!c.alike)
     NSR_TRY(check_anchors(b, m, &c.anchored));
@@ -273,7 +275,8 @@ static enum nsr_status build_group(struct build *b, const struct group *g) {
     c.local[e] = b->works.v[g->elements[e]].nested;
     b->works.v[g->elements[e]].nested = id;
   }
-  b->t->matched |= (c.engines & (c.engines - 1)) != 0;
+  if (c.engines & (c.engines - 1))
+    NSR_PUSH(b->ctx, NSR_SCRATCH, &b->keys, s->key);
   NSR_PUSH(b->ctx, NSR_SCRATCH, &b->scopes, c);
   return unify(b, id);
 }
@@ -468,6 +471,7 @@ enum nsr_status nsr_tree_build(struct nsr_ctx *ctx, const struct nsr_program *p,
   out->nparts = (uint32_t)b.parts.n;
   out->works = b.works.v;
   out->nworks = (uint32_t)b.works.n;
+  NSR_TRY(nsr_congruence_keep(ctx, &out->congruence, b.keys.v, b.keys.n));
   return check_ids(ctx, out, first);
 }
 

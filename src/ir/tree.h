@@ -67,8 +67,7 @@ struct nsr_tree {
   struct nsr_common *scopes;
   struct nsr_part *parts;
   struct nsr_work *works;
-  struct nsr_congruence congruence;
-  bool matched; /* some scope rests on it */
+  struct nsr_congruence congruence; /* with the loads that scopes rest on */
 };
 
 /* Not of a marker, nor of an element that stands for a scope. */
