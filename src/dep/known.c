@@ -59,7 +59,7 @@ enum nsr_status nsr_walk_init(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   for (uint32_t s = 0; s < tree->nscopes; s++)
     if (tree->scopes[s].depth > depth)
       depth = tree->scopes[s].depth;
-  size_t states = (size_t)tree->nscopes + depth + 2;
+  size_t states = (size_t)tree->nscopes + 3 * (size_t)depth + 4;
   if (state_words(out) > max_words / states)
     return nsr_fail(
         ctx, NSR_E_REFUSED,
@@ -70,6 +70,8 @@ enum nsr_status nsr_walk_init(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   NSR_NEW(ctx, NSR_SCRATCH, out->facts, state_words(out));
   NSR_NEW(ctx, NSR_SCRATCH, out->heads, tree->nscopes * state_words(out));
   NSR_NEW(ctx, NSR_SCRATCH, out->before, (depth + 1) * state_words(out));
+  NSR_NEW(ctx, NSR_SCRATCH, out->back, (depth + 1) * state_words(out));
+  NSR_NEW(ctx, NSR_SCRATCH, out->exit, (depth + 1) * state_words(out));
   NSR_TRY(channel_facts(ctx, out));
   nsr_walk_reset(out);
   return NSR_OK;
@@ -123,41 +125,84 @@ static void issue(struct nsr_walk *w, uint32_t i) {
 static enum nsr_status walk_body(struct nsr_walk *w, uint32_t scope,
                                  nsr_visit_fn *visit, void *user);
 
-static enum nsr_status walk_scope(struct nsr_walk *w, uint32_t scope,
-                                  nsr_visit_fn *visit, void *user) {
-  const struct nsr_common *s = &w->tree->scopes[scope];
+/* A way through the innermost loop's body ends here, with these facts. */
+static void end_way(struct nsr_walk *w, const uint64_t *facts, uint8_t ends) {
+  size_t n = state_words(w);
+  if (w->loop == NSR_NONE)
+    return;
+  if (ends & NSR_ENDS_BACK)
+    nsr_bits_and(w->back + w->loop * n, facts, n);
+  if (ends & NSR_ENDS_EXIT)
+    nsr_bits_and(w->exit + w->loop * n, facts, n);
+}
+
+/* Iterations start with what holds in front of the loop and wherever one goes
+ * on; behind it holds what holds wherever one leaves. */
+static enum nsr_status walk_loop(struct nsr_walk *w, uint32_t scope,
+                                 nsr_visit_fn *visit, void *user) {
+  uint32_t depth = w->tree->scopes[scope].depth, outer = w->loop;
   size_t n = state_words(w), bytes = n * sizeof *w->facts;
   uint64_t *head = w->heads + scope * n;
-  uint64_t *before = w->before + s->depth * n;
-  memcpy(before, w->facts, bytes);
   w->changed |= nsr_bits_and(head, w->facts, n);
   memcpy(w->facts, head, bytes);
+  memset(w->back + depth * n, 0xff, bytes);
+  memset(w->exit + depth * n, 0xff, bytes);
+  w->loop = depth;
   NSR_TRY(walk_body(w, scope, visit, user));
-  /* a loop that is reached runs its header; an arm may be passed by */
-  if (s->kind == NSR_SCOPE_LOOP)
-    w->changed |= nsr_bits_and(head, w->facts, n);
-  else
+  w->loop = outer;
+  w->changed |= nsr_bits_and(head, w->back + depth * n, n);
+  memcpy(w->facts, w->exit + depth * n, bytes);
+  return NSR_OK;
+}
+
+/* An arm may be passed by, and is joined, or ends an iteration. */
+static enum nsr_status walk_arm(struct nsr_walk *w, uint32_t scope,
+                                nsr_visit_fn *visit, void *user) {
+  const struct nsr_common *s = &w->tree->scopes[scope];
+  size_t n = state_words(w), bytes = n * sizeof *w->facts;
+  uint64_t *before = w->before + s->depth * n;
+  memcpy(before, w->facts, bytes);
+  NSR_TRY(walk_body(w, scope, visit, user));
+  if (s->to_end) {
+    end_way(w, before, s->skip);
+    memcpy(w->facts, before, bytes); /* for the other arm */
+  } else {
     nsr_bits_and(w->facts, before, n);
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status walk_part(struct nsr_walk *w,
+                                 const struct nsr_part *part,
+                                 nsr_visit_fn *visit, void *user) {
+  if (part->kind == NSR_PART_BARRIER) {
+    if (w->barriers)
+      memset(w->facts, 0xff, state_words(w) * sizeof *w->facts);
+    return NSR_OK;
+  }
+  if (part->kind == NSR_PART_SCOPE)
+    return w->tree->scopes[part->first].kind == NSR_SCOPE_LOOP
+               ? walk_loop(w, part->first, visit, user)
+               : walk_arm(w, part->first, visit, user);
+  for (uint32_t i = part->first; i < part->first + part->n; i++) {
+    NSR_TRY(visit(user, w, i));
+    issue(w, i);
+  }
   return NSR_OK;
 }
 
 static enum nsr_status walk_body(struct nsr_walk *w, uint32_t scope,
                                  nsr_visit_fn *visit, void *user) {
   const struct nsr_tree *t = w->tree;
-  for (uint32_t p = t->scopes[scope].first_part; p != NSR_NONE;
-       p = t->parts[p].next) {
+  const struct nsr_common *s = &t->scopes[scope];
+  bool ended = false; /* all ways end in arms */
+  for (uint32_t p = s->first_part; p != NSR_NONE; p = t->parts[p].next) {
     const struct nsr_part *part = &t->parts[p];
-    if (part->kind == NSR_PART_SCOPE) {
-      NSR_TRY(walk_scope(w, part->first, visit, user));
-    } else if (part->kind == NSR_PART_SEGMENT) {
-      for (uint32_t i = part->first; i < part->first + part->n; i++) {
-        NSR_TRY(visit(user, w, i));
-        issue(w, i);
-      }
-    } else if (w->barriers) {
-      memset(w->facts, 0xff, state_words(w) * sizeof *w->facts);
-    }
+    ended = part->kind == NSR_PART_SCOPE && t->scopes[part->first].to_end;
+    NSR_TRY(walk_part(w, part, visit, user));
   }
+  if (!ended && (s->kind == NSR_SCOPE_LOOP || s->to_end))
+    end_way(w, w->facts, s->ends);
   return NSR_OK;
 }
 
@@ -165,6 +210,7 @@ enum nsr_status nsr_walk_run(struct nsr_walk *w, nsr_visit_fn *visit,
                              void *user) {
   do {
     w->changed = false;
+    w->loop = NSR_NONE;
     memset(w->facts, 0xff, state_words(w) * sizeof *w->facts);
     NSR_TRY(walk_body(w, 0, visit, user));
   } while (w->changed);

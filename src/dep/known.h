@@ -17,13 +17,17 @@ enum { NSR_MAX_LAG = 7 };
 
 struct nsr_walk {
   const struct nsr_tree *tree;
-  uint32_t levels;       /* facts per work: lags 0..levels-1 */
-  uint32_t rows;         /* engines, then awaited works times levels */
-  size_t words;          /* per row */
-  uint64_t *facts;       /* rows * words: the state here */
-  uint64_t *heads;       /* the same at the head of each scope */
-  uint64_t *before;      /* the same in front of each nested scope, by depth */
-  uint64_t *channel;     /* by channel: the facts about its works */
+  uint32_t levels;   /* facts per work: lags 0..levels-1 */
+  uint32_t rows;     /* engines, then awaited works times levels */
+  size_t words;      /* per row */
+  uint64_t *facts;   /* rows * words: the state here */
+  uint64_t *heads;   /* the same at the head of each scope */
+  uint64_t *before;  /* the same in front of each nested scope, by depth */
+  uint64_t *back;    /* at the ends of the iterations of the loops around here
+                        that go on, by depth */
+  uint64_t *exit;    /* .. and that leave the loop */
+  uint32_t loop;     /* depth of the innermost loop, NSR_NONE: none */
+  uint64_t *channel; /* by channel: the facts about its works */
   const int32_t *row_of; /* by work: its first row, -1: never awaited */
   bool barriers;         /* whether barriers are in force (the input) */
   bool changed;

@@ -166,6 +166,32 @@ static enum nsr_status nest(struct build *b, uint8_t kind, uint32_t scope,
   return NSR_OK;
 }
 
+/* How a block's edge j, which leads to END, ends an iteration. */
+static uint8_t edge_ends(const struct build *b, uint32_t block, int j) {
+  const struct nsr_block *x = &b->g->blocks[block];
+  bool back = x->loop != NSR_NONE && x->succ[j] != NSR_NONE &&
+              x->succ[j] == b->g->loops[x->loop].header;
+  return back ? NSR_ENDS_BACK : NSR_ENDS_EXIT;
+}
+
+/* How the edges of a block that lead to END end an iteration. */
+static uint8_t block_ends(const struct build *b, uint32_t block) {
+  const struct nsr_block *x = &b->g->blocks[block];
+  uint8_t ends = 0;
+  for (int j = 0; j < 2; j++)
+    if ((j == 0 || x->succ[j] != NSR_NONE) &&
+        node_at(b, x->succ[j], x->loop) == b->end)
+      ends |= edge_ends(b, block, j);
+  return ends;
+}
+
+/* How the way out of loop l ends an iteration of the loop around it. */
+static uint8_t loop_ends(const struct build *b, uint32_t l) {
+  uint32_t up = b->g->loops[l].parent;
+  bool back = up != NSR_NONE && b->exit[l] == b->g->loops[up].header;
+  return back ? NSR_ENDS_BACK : NSR_ENDS_EXIT;
+}
+
 static enum nsr_status walk_block(struct build *b, uint32_t scope,
                                   uint32_t block, uint32_t *next) {
   const struct nsr_block *x = &b->g->blocks[block];
@@ -179,9 +205,17 @@ static enum nsr_status walk_block(struct build *b, uint32_t scope,
   uint32_t s[2];
   int n = successors(b, block, s);
   *next = n == 2 ? b->pdom[block] : s[0];
-  for (int i = 0; n == 2 && i < 2; i++)
-    if (s[i] != *next)
-      NSR_TRY(nest(b, NSR_SCOPE_ARM, scope, s[i], *next));
+  if (*next == b->end)
+    b->scopes.v[scope].ends = n == 1 ? block_ends(b, block) : 0;
+  for (int i = 0; n == 2 && i < 2; i++) {
+    uint32_t arm = (uint32_t)b->scopes.n;
+    if (s[i] == *next)
+      continue;
+    NSR_TRY(nest(b, NSR_SCOPE_ARM, scope, s[i], *next));
+    b->scopes.v[arm].to_end = *next == b->end;
+    if (*next == b->end)
+      b->scopes.v[arm].skip = block_ends(b, block);
+  }
   return NSR_OK;
 }
 
@@ -203,6 +237,8 @@ static enum nsr_status walk(struct build *b, uint32_t scope, uint32_t node,
       uint32_t s[2];
       successors(b, node, s);
       next = s[0];
+      if (next == b->end)
+        b->scopes.v[scope].ends = loop_ends(b, node - g->nblocks);
     }
     node = next;
   }

@@ -12,6 +12,9 @@
 
 enum nsr_scope_kind { NSR_SCOPE_PROGRAM, NSR_SCOPE_LOOP, NSR_SCOPE_ARM };
 
+/* How a way through a loop's body ends. */
+enum { NSR_ENDS_BACK = 1, NSR_ENDS_EXIT = 2 };
+
 struct nsr_scope {
   uint8_t kind;     /* enum nsr_scope_kind */
   bool barrier;     /* a barrier somewhere in it */
@@ -20,6 +23,11 @@ struct nsr_scope {
   bool direct;      /* work directly in it, not in a nested scope */
   bool anchored;    /* each entry that ends passes a barrier: for a loop each
                        way back to its header, for an arm each way through */
+  bool to_end;      /* arm: nothing follows it in the loop's body */
+  uint8_t skip;     /* arm to_end: how the way past it ends (NSR_ENDS_*), 0: it
+                       is the other arm */
+  uint8_t ends;     /* loop, arm to_end: how the way through it ends; 0: in
+                       arms */
   int32_t first_id; /* smallest barrier id in it, INT32_MAX: none */
   uint32_t key; /* what decides it, equal on engines that decide alike; 0: not
                    comparable (congruence.h) */

@@ -207,6 +207,22 @@ static enum nsr_status push_part(struct build *b, uint32_t scope,
   return NSR_OK;
 }
 
+/* How ways through a scope end, as far as its engines agree. An arm that other
+ * engines do not run has something behind it: their work. */
+static void take_ends(const struct build *b, struct nsr_common *c) {
+  const uint8_t any = NSR_ENDS_BACK | NSR_ENDS_EXIT;
+  c->to_end =
+      c->parent != NSR_NONE && b->scopes.v[c->parent].engines == c->engines;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    if (!(c->engines >> e & 1))
+      continue;
+    const struct nsr_scope *s = &b->t->local[e].scopes[c->local[e]];
+    c->to_end &= s->to_end;
+    c->skip |= s->skip;
+    c->ends |= s->ends ? s->ends : any;
+  }
+}
+
 static enum nsr_status push_scope(struct build *b, uint32_t parent,
                                   const struct meet m[NSR_MAX_ENGINES],
                                   int first, uint32_t *out) {
@@ -233,6 +249,7 @@ static enum nsr_status push_scope(struct build *b, uint32_t parent,
       c.local[e] = m[e].scope;
       c.engines |= UINT32_C(1) << e;
     }
+  take_ends(b, &c);
   *out = (uint32_t)b->scopes.n;
   NSR_PUSH(b->ctx, NSR_SCRATCH, &b->scopes, c);
   return NSR_OK;
@@ -275,6 +292,7 @@ static enum nsr_status build_group(struct build *b, const struct group *g) {
     c.local[e] = b->works.v[g->elements[e]].nested;
     b->works.v[g->elements[e]].nested = id;
   }
+  take_ends(b, &c);
   if (c.engines & (c.engines - 1))
     NSR_PUSH(b->ctx, NSR_SCRATCH, &b->keys, s->key);
   NSR_PUSH(b->ctx, NSR_SCRATCH, &b->scopes, c);

@@ -42,11 +42,15 @@ struct nsr_part {
 };
 
 struct nsr_common {
-  uint8_t kind;    /* enum nsr_scope_kind */
-  bool barrier;    /* a barrier in it; false: an element of a region */
-  bool loops;      /* it or a scope around it is a loop */
-  bool anchored;   /* on all its engines, so that its entries are numbered
-                      alike; always where work lies directly in it */
+  uint8_t kind;  /* enum nsr_scope_kind */
+  bool barrier;  /* a barrier in it; false: an element of a region */
+  bool loops;    /* it or a scope around it is a loop */
+  bool anchored; /* on all its engines, so that its entries are numbered
+                    alike; always where work lies directly in it */
+  bool to_end;   /* arm: on all its engines nothing follows it in the body of
+                    the loop */
+  uint8_t skip, ends; /* as in nsr_scope, of all its engines together; ends
+                         holds where the last part is no arm to_end */
   bool alike;      /* the same values decide it, and all around it, on all its
                       engines */
   uint32_t parent; /* NSR_NONE: the program */
