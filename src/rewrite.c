@@ -140,6 +140,8 @@ static enum nsr_status kept_barriers(struct nsr_ctx *ctx,
   int e = 0;
   while (!p->stream[e])
     e++;
+  if (exit[e] == NSR_NONE)
+    return NSR_OK;
   NSR_NEW(ctx, NSR_KEEP, kept, 1);
   *kept = (struct nsr_kept_barrier){nsr_program_place(p, e, exit[e]),
                                     "exit barrier"};
@@ -221,6 +223,9 @@ static enum nsr_status verdict_status(struct nsr_ctx *ctx,
     return nsr_fail(ctx, NSR_E_DIFFERENT, place,
                     "the judge refutes the rewritten kernel: %s", j->text);
   case NSR_UNDECIDED:
+    if (j->inputs == 0)
+      return nsr_fail(ctx, NSR_E_REFUSED, place,
+                      "the judge compared no run to its end: %s", j->text);
     if (strict)
       return nsr_fail(ctx, NSR_E_UNDECIDED, place, "undecided: %s", j->text);
     break;
@@ -268,8 +273,10 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   uint32_t exit[NSR_MAX_ENGINES] = {0};
   *report = (struct nsr_rewrite_report){0};
   NSR_TRY(nsr_program_build(ctx, k, &b.program));
-  report->changed = !nsr_program_only_exits(&b.program, exit);
-  if (!report->changed)
+  bool only;
+  NSR_TRY(nsr_program_only_exits(ctx, &b.program, exit, &only));
+  report->changed = !only;
+  if (only)
     return leave(ctx, &b, exit, out, report);
   NSR_TRY(recover(ctx, &b));
   NSR_TRY(analyse(ctx, &b));

@@ -192,11 +192,13 @@ static enum nsr_status unorder(const struct check *c, struct nsr_dep *d) {
   return NSR_OK;
 }
 
-/* Whether both surely run in one execution of the region in which the one in
- * the deeper scope runs; else the input may never run both. */
+/* Whether both surely run in one execution of the region, in one body of it:
+ * elsewhere the input may be ordered in ways that a walk over all paths does
+ * not see, and the judge decides. */
 static bool together(const struct nsr_tree *t, const struct nsr_dep *d) {
-  uint32_t p = t->works[d->p].scope, c = t->works[d->c].scope;
-  return nsr_common_in(t, p, c) || nsr_common_in(t, c, p);
+  const struct nsr_work *p = &t->works[d->p], *c = &t->works[d->c];
+  return p->scope == c->scope && ((d->p < d->c && p->region == c->region) ||
+                                  !t->scopes[p->scope].barrier);
 }
 
 static enum nsr_status check_work(void *user, struct nsr_walk *walk,

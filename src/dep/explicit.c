@@ -4,8 +4,8 @@
  *
  * Two facts per semaphore meet at a wait: what the code before it in this
  * region has added (the state of a walk), and who adds to it later in the
- * same region (sets of "followers", found backwards). Every scope holds a
- * barrier, so a count that is not 0 is not known behind one.
+ * same region (sets of "followers", found backwards). Where ways meet, a count
+ * stays known if it is made of the same updates on each.
  */
 #include "dep/explicit.h"
 
@@ -40,8 +40,11 @@ struct map {
   int8_t *head;  /* by scope and semaphore: updates before a barrier, from
                     the scope's entry */
   int8_t *tail;  /* the same after the last barrier, to its end */
+  int8_t *back;  /* loops: .. on the ways that go on */
   int8_t *after; /* by part: updates before a barrier, behind the part */
   uint32_t *target;
+  struct count *exit; /* where the innermost loop is left, so far */
+  bool exits;         /* .. anywhere */
 };
 
 static void join(int8_t *set, const int8_t *more, uint32_t n) {
@@ -134,6 +137,40 @@ static void find_tail(struct map *m, uint32_t scope, int8_t *set) {
   }
 }
 
+/* Follows the ways through a body, from set on; joins to back what is left
+ * where one goes back to the innermost loop's header. */
+static enum nsr_status gather(struct map *m, uint32_t scope, int8_t *set,
+                              int8_t *back) {
+  const struct nsr_common *s = &m->t->scopes[scope];
+  bool ended = false;
+  for (uint32_t p = s->first_part; p != NSR_NONE; p = m->t->parts[p].next) {
+    const struct nsr_part *part = &m->t->parts[p];
+    ended = false;
+    if (part->kind == NSR_PART_BARRIER) {
+      clear(set, m->nsems);
+    } else if (part->kind == NSR_PART_SEGMENT) {
+      join_segment(m, set, part);
+    } else if (m->t->scopes[part->first].kind == NSR_SCOPE_LOOP) {
+      join(set, m->tail + (size_t)part->first * m->nsems, m->nsems);
+    } else {
+      const struct nsr_common *arm = &m->t->scopes[part->first];
+      int8_t *inner;
+      NSR_NEW(m->ctx, NSR_SCRATCH, inner, m->nsems);
+      memcpy(inner, set, m->nsems);
+      NSR_TRY(gather(m, part->first, inner, back));
+      ended = arm->to_end;
+      if (!ended)
+        join(set, inner, m->nsems);
+      else if (arm->skip & NSR_ENDS_BACK)
+        join(back, set, m->nsems);
+    }
+  }
+  bool last = s->kind == NSR_SCOPE_LOOP || s->to_end;
+  if (!ended && last && (s->ends & NSR_ENDS_BACK))
+    join(back, set, m->nsems);
+  return NSR_OK;
+}
+
 /* By scope: its part in the body around it, or the segment it stands in. */
 static enum nsr_status find_parts(struct map *m, uint32_t **out) {
   const struct nsr_tree *t = m->t;
@@ -158,11 +195,16 @@ static enum nsr_status find_followers(struct map *m) {
   NSR_NEW(m->ctx, NSR_SCRATCH, set, n);
   NSR_NEW(m->ctx, NSR_SCRATCH, m->head, t->nscopes * n);
   NSR_NEW(m->ctx, NSR_SCRATCH, m->tail, t->nscopes * n);
+  NSR_NEW(m->ctx, NSR_SCRATCH, m->back, t->nscopes * n);
   NSR_NEW(m->ctx, NSR_SCRATCH, m->after, t->nparts * n);
   for (uint32_t s = t->nscopes; s-- > 0;) {
     clear(m->head + s * n, m->nsems);
     NSR_TRY(follow(m, s, m->head + s * n, NULL));
     find_tail(m, s, m->tail + s * n);
+    clear(m->back + s * n, m->nsems);
+    clear(set, m->nsems);
+    if (t->scopes[s].kind == NSR_SCOPE_LOOP)
+      NSR_TRY(gather(m, s, set, m->back + s * n));
   }
   uint32_t *part_of;
   NSR_TRY(find_parts(m, &part_of));
@@ -197,6 +239,8 @@ static void restart(struct map *m) {
 
 /* A count that may differ between the ways to here. */
 static void forget(struct count *c) {
+  c->closer = NSR_NONE;
+  c->blocked = false;
   c->known = false;
   c->channel = SEVERAL;
   c->steps.n = 0;
@@ -374,39 +418,106 @@ static enum nsr_status map_segment(struct map *m, uint32_t p) {
 
 static enum nsr_status map_body(struct map *m, uint32_t scope);
 
-/* A scope: what was counted before it is 0, or unknown, inside a loop (later
- * iterations start at a barrier) and behind it (the way around). */
-static enum nsr_status map_scope(struct map *m, uint32_t scope) {
-  bool *before;
-  NSR_NEW(m->ctx, NSR_SCRATCH, before, m->nsems);
-  const int8_t *tail = m->tail + (size_t)scope * m->nsems;
-  bool loop = m->t->scopes[scope].kind == NSR_SCOPE_LOOP;
+/* ---- ways that part and meet */
+
+static enum nsr_status copy_counts(struct map *m, struct count **out) {
+  NSR_NEW(m->ctx, NSR_SCRATCH, *out, m->nsems);
   for (uint32_t s = 0; s < m->nsems; s++) {
-    before[s] = !m->counts[s].known || m->counts[s].steps.n > 0 ||
-                m->counts[s].closer != NSR_NONE;
-    if (loop && (before[s] || tail[s] != NOBODY))
-      forget(&m->counts[s]);
+    struct count *c = &(*out)[s];
+    *c = m->counts[s];
+    size_t n = c->steps.n;
+    c->steps.v = NULL;
+    c->steps.n = c->steps.cap = 0;
+    for (size_t i = 0; i < n; i++)
+      NSR_PUSH(m->ctx, NSR_SCRATCH, &c->steps, m->counts[s].steps.v[i]);
   }
-  NSR_TRY(map_body(m, scope));
-  restart(m);
-  for (uint32_t s = 0; s < m->nsems; s++)
-    if (before[s] || tail[s] != NOBODY)
-      forget(&m->counts[s]);
   return NSR_OK;
 }
 
-static enum nsr_status map_body(struct map *m, uint32_t scope) {
-  for (uint32_t p = m->t->scopes[scope].first_part; p != NSR_NONE;
-       p = m->t->parts[p].next) {
-    const struct nsr_part *part = &m->t->parts[p];
-    if (part->kind == NSR_PART_BARRIER)
-      restart(m);
-    else if (part->kind == NSR_PART_SEGMENT)
-      NSR_TRY(map_segment(m, p));
-    else
-      NSR_TRY(map_scope(m, part->first));
-  }
+static bool same_count(const struct count *a, const struct count *b) {
+  if (!a->known || !b->known || a->closer != b->closer ||
+      a->steps.n != b->steps.n)
+    return false;
+  for (size_t i = 0; i < a->steps.n; i++)
+    if (a->steps.v[i].total != b->steps.v[i].total ||
+        a->steps.v[i].work != b->steps.v[i].work)
+      return false;
+  return true;
+}
+
+/* Leaves in a what is the same in b. */
+static void meet_counts(const struct map *m, struct count *a,
+                        const struct count *b) {
+  for (uint32_t s = 0; s < m->nsems; s++)
+    if (!same_count(&a[s], &b[s]))
+      forget(&a[s]);
+}
+
+/* A way through the innermost loop ends here. */
+static enum nsr_status end_way(struct map *m, uint8_t ends) {
+  if (!(ends & NSR_ENDS_EXIT))
+    return NSR_OK;
+  if (m->exits)
+    meet_counts(m, m->exit, m->counts);
+  else
+    NSR_TRY(copy_counts(m, &m->exit));
+  m->exits = true;
   return NSR_OK;
+}
+
+/* Iterations start with what is counted in front of the loop, unless they
+ * may start otherwise later. */
+static enum nsr_status map_loop(struct map *m, uint32_t scope) {
+  struct count *outer = m->exit;
+  bool exits = m->exits;
+  const int8_t *back = m->back + (size_t)scope * m->nsems;
+  for (uint32_t s = 0; s < m->nsems; s++) {
+    const struct count *c = &m->counts[s];
+    if (!c->known || c->steps.n > 0 || c->closer != NSR_NONE ||
+        back[s] != NOBODY)
+      forget(&m->counts[s]);
+  }
+  m->exits = false;
+  NSR_TRY(map_body(m, scope));
+  if (m->exits)
+    m->counts = m->exit;
+  m->exit = outer;
+  m->exits = exits;
+  return NSR_OK;
+}
+
+static enum nsr_status map_arm(struct map *m, uint32_t scope) {
+  const struct nsr_common *s = &m->t->scopes[scope];
+  struct count *before;
+  NSR_TRY(copy_counts(m, &before));
+  NSR_TRY(map_body(m, scope));
+  if (!s->to_end) {
+    meet_counts(m, m->counts, before);
+    return NSR_OK;
+  }
+  m->counts = before;
+  return end_way(m, s->skip);
+}
+
+static enum nsr_status map_body(struct map *m, uint32_t scope) {
+  const struct nsr_common *s = &m->t->scopes[scope];
+  bool ended = false;
+  for (uint32_t p = s->first_part; p != NSR_NONE; p = m->t->parts[p].next) {
+    const struct nsr_part *part = &m->t->parts[p];
+    ended = false;
+    if (part->kind == NSR_PART_BARRIER) {
+      restart(m);
+    } else if (part->kind == NSR_PART_SEGMENT) {
+      NSR_TRY(map_segment(m, p));
+    } else if (m->t->scopes[part->first].kind == NSR_SCOPE_LOOP) {
+      NSR_TRY(map_loop(m, part->first));
+    } else {
+      ended = m->t->scopes[part->first].to_end;
+      NSR_TRY(map_arm(m, part->first));
+    }
+  }
+  bool last = s->kind == NSR_SCOPE_LOOP || s->to_end;
+  return !ended && last ? end_way(m, s->ends) : NSR_OK;
 }
 
 static enum nsr_status refuse_foreign(struct nsr_ctx *ctx,

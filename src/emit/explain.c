@@ -31,7 +31,8 @@ static enum nsr_status put_wait(struct nsr_strbuf *b,
   const char *const *engines = t->program->k->isa->engines;
   const struct nsr_work *c = &t->works[w->c], *p = &t->works[w->p];
   const char *back =
-      w->lag ? nsr_printf(b->ctx, NSR_SCRATCH, ", %u executions back", w->lag)
+      w->lag ? nsr_printf(b->ctx, NSR_SCRATCH, ", %u execution%s back", w->lag,
+                          w->lag == 1 ? "" : "s")
              : "";
   const char *text =
       back ? nsr_printf(b->ctx, NSR_SCRATCH,

@@ -59,9 +59,9 @@ static enum nsr_status mark_removed(struct weave *w, uint32_t keep) {
   for (uint32_t i = 0; i < w->in->n; i++)
     removed[i] = w->work_of[i] != NSR_NONE && only_syncs(&nodes[i]) &&
                  w->plan->update[w->work_of[i]] < 0;
-  for (uint32_t p = 0; p < t->nparts; p++)
-    if (t->parts[p].kind == NSR_PART_BARRIER && p != keep)
-      removed[t->parts[p].insn[w->engine]] = true;
+  for (uint32_t i = 0; i < w->in->n; i++) /* unreachable ones too */
+    removed[i] |=
+        nodes[i].cls == NSR_BARRIER && i != t->parts[keep].insn[w->engine];
   w->removed = removed;
   return NSR_OK;
 }

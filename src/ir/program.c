@@ -6,32 +6,87 @@ struct nsr_place nsr_program_place(const struct nsr_program *p, int engine,
   return nsr_insn_place(p->k, p->stream[engine], insn);
 }
 
-/* Whether one stream ends so; *exit is its barrier. */
-static bool only_exit(const struct nsr_node *nodes, uint32_t n,
-                      uint32_t *exit) {
-  uint32_t barriers = 0;
-  for (uint32_t i = 0; i < n; i++)
-    if (nodes[i].cls == NSR_BARRIER) {
-      barriers++;
-      *exit = i;
-    }
-  return barriers == 1 && *exit + 1 < n && nodes[*exit + 1].ctl == NSR_CTL_HALT;
+/* Marks what can be reached from instruction `from` without passing a barrier,
+ * but one at `from` itself if that is passed; whether a halt is among it. */
+static bool reach(const struct nsr_node *nodes, uint32_t from, bool pass,
+                  uint8_t mark, uint8_t *marks, uint32_t *stack) {
+  bool halts = false;
+  uint32_t top = 0;
+  stack[top++] = from;
+  marks[from] |= mark;
+  while (top > 0) {
+    uint32_t i = stack[--top], next[2], n = 0;
+    const struct nsr_node *x = &nodes[i];
+    halts |= x->ctl == NSR_CTL_HALT;
+    if (x->ctl == NSR_CTL_HALT ||
+        (x->cls == NSR_BARRIER && !(pass && i == from)))
+      continue;
+    if (x->ctl == NSR_CTL_BR)
+      next[n++] = (uint32_t)x->aux;
+    if (x->ctl != NSR_CTL_BR || !x->always)
+      next[n++] = i + 1;
+    while (n-- > 0)
+      if (!(marks[next[n]] & mark)) {
+        marks[next[n]] |= mark;
+        stack[top++] = next[n];
+      }
+  }
+  return halts;
 }
 
-bool nsr_program_only_exits(const struct nsr_program *p,
-                            uint32_t exit[NSR_MAX_ENGINES]) {
+static bool does_work(const struct nsr_node *n) {
+  return n->cls != NSR_CONTROL || n->wait.cmp != NSR_CMP_NONE;
+}
+
+/* Whether one stream has nothing to take out; *exit is its exit barrier,
+ * NSR_NONE: it has none, and does nothing. */
+static bool only_exit(const struct nsr_node *nodes, uint32_t n, uint8_t *marks,
+                      uint32_t *stack, uint32_t *exit) {
+  enum { FRONT = 1, BEHIND = 2 };
+  bool skips = reach(nodes, 0, false, FRONT, marks, stack), works = false;
+  *exit = NSR_NONE;
+  for (uint32_t i = 0; i < n; i++) {
+    if (!(marks[i] & FRONT))
+      continue;
+    works |= does_work(&nodes[i]);
+    if (nodes[i].cls == NSR_BARRIER && *exit != NSR_NONE)
+      return false;
+    if (nodes[i].cls == NSR_BARRIER)
+      *exit = i;
+  }
+  if (*exit == NSR_NONE)
+    return !works;
+  reach(nodes, *exit, true, BEHIND, marks, stack);
+  for (uint32_t i = 0; i < n; i++)
+    if (i != *exit && (marks[i] & BEHIND) && does_work(&nodes[i]))
+      return false;
+  return !skips;
+}
+
+enum nsr_status nsr_program_only_exits(struct nsr_ctx *ctx,
+                                       const struct nsr_program *p,
+                                       uint32_t exit[NSR_MAX_ENGINES],
+                                       bool *only) {
   int first = -1;
+  *only = false;
   for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    uint8_t *marks;
+    uint32_t *stack;
     if (!p->stream[e])
       continue;
-    if (!only_exit(p->nodes[e], p->stream[e]->n, &exit[e]))
-      return false;
+    NSR_NEW(ctx, NSR_SCRATCH, marks, p->stream[e]->n);
+    NSR_NEW(ctx, NSR_SCRATCH, stack, p->stream[e]->n);
+    if (!only_exit(p->nodes[e], p->stream[e]->n, marks, stack, &exit[e]))
+      return NSR_OK;
     if (first < 0)
       first = e;
-    if (p->nodes[e][exit[e]].aux != p->nodes[first][exit[first]].aux)
-      return false;
+    bool both = exit[e] != NSR_NONE && exit[first] != NSR_NONE;
+    if (both ? p->nodes[e][exit[e]].aux != p->nodes[first][exit[first]].aux
+             : exit[e] != exit[first])
+      return NSR_OK;
   }
-  return first >= 0;
+  *only = first >= 0;
+  return NSR_OK;
 }
 
 static struct nsr_node node_of(const struct nsr_kernel *k, int engine,
@@ -67,8 +122,8 @@ static enum nsr_status stream_nodes(struct nsr_ctx *ctx,
     nodes[i] = node_of(k, s->engine, i, &x);
     if (x.desc->ctl == NSR_CTL_JUMP)
       return nsr_fail(ctx, NSR_E_REFUSED, nsr_insn_place(k, s, i),
-                      "a computed branch: its targets are not known, and code "
-                      "in front of them would move");
+                      "a computed branch: code in front of its targets would "
+                      "move, and the values it takes are not rewritten");
   }
   *out = nodes;
   return NSR_OK;

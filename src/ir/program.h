@@ -35,10 +35,13 @@ NSR_MUST_USE enum nsr_status nsr_program_build(struct nsr_ctx *ctx,
                                                const struct nsr_kernel *k,
                                                struct nsr_program *out);
 
-/* Whether each engine has exactly one barrier and nothing but halt behind it:
- * an exit barrier and nothing to take out, whatever the flow looks like. */
-bool nsr_program_only_exits(const struct nsr_program *p,
-                            uint32_t exit[NSR_MAX_ENGINES]);
+/* Whether there is nothing to take out, whatever the flow looks like: each
+ * engine meets one barrier on every way to its halts, and does nothing behind
+ * it; or no engine has a barrier or does anything. exit: the barriers, by
+ * engine, NSR_NONE: none. */
+NSR_MUST_USE enum nsr_status
+nsr_program_only_exits(struct nsr_ctx *ctx, const struct nsr_program *p,
+                       uint32_t exit[NSR_MAX_ENGINES], bool *only);
 
 struct nsr_place nsr_program_place(const struct nsr_program *p, int engine,
                                    uint32_t insn);
