@@ -145,6 +145,8 @@ static enum nsr_status gather(struct map *m, uint32_t scope, int8_t *set,
   bool ended = false;
   for (uint32_t p = s->first_part; p != NSR_NONE; p = m->t->parts[p].next) {
     const struct nsr_part *part = &m->t->parts[p];
+    if (part->kind == NSR_PART_SEGMENT && part->n == 0)
+      continue; /* the last one of a body */
     ended = false;
     if (part->kind == NSR_PART_BARRIER) {
       clear(set, m->nsems);
@@ -504,6 +506,8 @@ static enum nsr_status map_body(struct map *m, uint32_t scope) {
   bool ended = false;
   for (uint32_t p = s->first_part; p != NSR_NONE; p = m->t->parts[p].next) {
     const struct nsr_part *part = &m->t->parts[p];
+    if (part->kind == NSR_PART_SEGMENT && part->n == 0)
+      continue; /* the last one of a body */
     ended = false;
     if (part->kind == NSR_PART_BARRIER) {
       restart(m);
