@@ -132,6 +132,9 @@ static bool compare_event(struct nsr_watch *w, int engine, uint32_t insn,
 static enum nsr_status push_insn(struct nsr_watch *w, uint32_t component,
                                  uint32_t insn) {
   NSR_PUSH(w->pool, NSR_SCRATCH, &w->insns[component], insn);
+  if (w->o.wild)
+    NSR_PUSH(w->pool, NSR_SCRATCH, &w->numbers[component],
+             w->numbered[component]);
   return NSR_OK;
 }
 
@@ -139,6 +142,25 @@ static enum nsr_status push_entry(struct nsr_watch *w, uint32_t component,
                                   const struct nsr_trace_entry *entry) {
   NSR_PUSH(w->pool, NSR_SCRATCH, &w->trace.of[component], *entry);
   return NSR_OK;
+}
+
+/* Others may act on what they see: what an engine knows when it waits for
+ * them or tells them something has to happen before it, so it may not be more
+ * than in the first kernel, where they may act in between. */
+static void compare_knowledge(struct nsr_watch *w, int engine, uint32_t insn,
+                              uint32_t component, bool seen) {
+  const struct nsr_watch *ref = w->o.reference;
+  if (!ref || w->blind || w->awaits_more.text)
+    return;
+  uint32_t row = ref->trace.of[component].v[w->numbered[component] - 1].row;
+  const uint32_t *before = nsr_clocks_at(&ref->clocks, row);
+  const uint32_t *now = nsr_clocks_of(&w->clocks, engine);
+  for (uint32_t c = w->clocks.width; c-- > 0;)
+    if (now[c] &&
+        nsr_watch_known(w, now, c) > nsr_watch_known(ref, before, c)) {
+      nsr_witness_awaits_more(w, engine, insn, c, now, before, seen);
+      return;
+    }
 }
 
 /* A wait on a semaphore of others: an event that everything in DRAM may
@@ -160,6 +182,8 @@ static void foreign_wait(struct nsr_watch *w, int engine, uint32_t insn,
   w->status = push_insn(w, component, insn);
   if (w->status == NSR_OK && !w->o.reference)
     w->status = push_entry(w, component, &entry);
+  if (w->status == NSR_OK)
+    compare_knowledge(w, engine, insn, component, false);
   struct nsr_may_access a = {.location = w->may->external,
                              .ordinal = ordinal,
                              .number = ordinal,
@@ -244,6 +268,8 @@ static bool on_issued(void *self, struct nsr_flight *f) {
     return false;
   w->status = note_issue(w, f);
   if (!w->blind && alive(w)) {
+    if (f->step->flags & NSR_STEP_FOREIGN_UPDATE)
+      compare_knowledge(w, f->engine, f->insn, f->channel, true);
     if (!check_order(w, f))
       return false;
     if (w->o.on_issue && !w->o.on_issue(w->o.probe_self, w, f))
@@ -366,6 +392,10 @@ static void conclude(struct nsr_watch *w) {
     nsr_witness_semaphores(w);
   if (alive(w) && w->o.reference)
     compare_memory(w);
+  /* clocks of semaphores that are no counts depend on the schedule */
+  if (alive(w) && w->awaits_more.text && w->clocks.odd_sem < 0 &&
+      w->o.reference->clocks.odd_sem < 0)
+    w->finding = w->awaits_more;
 }
 
 static enum nsr_status start(struct nsr_watch *w) {

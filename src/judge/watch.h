@@ -58,11 +58,16 @@ struct nsr_watch {
   struct nsr_trace trace; /* of a recording run */
   uint32_t numbered[NSR_MAX_CLOCK];
   NSR_VEC(uint32_t) insns[NSR_MAX_CLOCK]; /* by ordinal - 1 */
+  /* the same, where others take part: how many so far are not skipped */
+  NSR_VEC(uint32_t) numbers[NSR_MAX_CLOCK];
   bool blind; /* new cuts are needed: nothing found here counts */
   struct nsr_finding finding;
   /* Other values read: the run goes on, for the race behind it if there is
    * one. */
   struct nsr_finding other_reads;
+  /* What others can see waits for more than it did: counts if nothing else is
+   * found. */
+  struct nsr_finding awaits_more;
   uint32_t at_channel, at_number; /* the instance that differs, 0: none */
   enum nsr_status status;
   uint64_t unordered_may;
@@ -80,5 +85,14 @@ static inline uint32_t nsr_watch_insn(const struct nsr_watch *w,
   return ordinal && ordinal <= w->insns[component].n
              ? w->insns[component].v[ordinal - 1]
              : NSR_NONE;
+}
+
+/* How many of a component's instances, skipped ones not counted, a clock
+ * holds: comparable between kernels. Only where others take part. */
+static inline uint32_t nsr_watch_known(const struct nsr_watch *w,
+                                       const uint32_t *clock,
+                                       uint32_t component) {
+  uint32_t ordinal = clock[component];
+  return ordinal ? w->numbers[component].v[ordinal - 1] : 0;
 }
 #endif

@@ -235,6 +235,55 @@ void nsr_witness_memory(struct nsr_watch *w, uint32_t atom) {
   found_value(w, &b, NSR_FAULT_MEMORY);
 }
 
+/* ---- more awaited at what others take part in */
+
+static bool updates(const struct nsr_image *image, uint16_t sem) {
+  for (int e = 0; e < image->nengines; e++)
+    for (uint32_t i = 0; i < image->streams[e].n; i++) {
+      const struct nsr_update *u = &image->streams[e].steps[i].update;
+      if (u->op != NSR_UPD_NONE && u->sem == sem)
+        return true;
+    }
+  return false;
+}
+
+/* A wait for others that nothing in the kernel can end: they may end it once
+ * they have seen the update, and no sooner. */
+static bool others_alone(const struct nsr_watch *w, uint32_t component,
+                         uint32_t ordinal) {
+  const struct nsr_image *image = w->o.image;
+  if ((int)component < image->nchannels)
+    return false;
+  const struct nsr_image_stream *s =
+      &image->streams[component_engine(image, component)];
+  uint32_t insn = nsr_watch_insn(w, component, ordinal);
+  return insn < s->n && !updates(image, s->steps[insn].wait.sem);
+}
+
+void nsr_witness_awaits_more(struct nsr_watch *w, int engine, uint32_t insn,
+                             uint32_t component, const uint32_t *now,
+                             const uint32_t *before, bool seen) {
+  uint32_t known = nsr_watch_known(w->o.reference, before, component);
+  bool refuted = seen && others_alone(w, component, known + 1);
+  struct nsr_strbuf b = begin(w);
+  nsr_say_insn(&b, w->o.image, engine, insn);
+  nsr_strbuf_printf(&b, ", %s, comes only after\n  ",
+                    seen ? "which others see" : "which waits for others");
+  nsr_say_instance(&b, w, component, now[component]);
+  nsr_strbuf_puts(&b, "\n  in the second kernel and not in the first: ");
+  nsr_strbuf_puts(&b, refuted ? "it hangs with others who make that possible "
+                                "once they see this"
+                              : "others who act in between may be waited for "
+                                "without end");
+  struct nsr_finding kept = w->finding;
+  if (refuted)
+    found(w, &b, NSR_FAULT_HANG);
+  else
+    undecided(w, &b);
+  w->awaits_more = w->finding;
+  w->finding = kept;
+}
+
 /* ---- left behind */
 
 void nsr_witness_flight(struct nsr_watch *w, int engine, uint32_t channel) {

@@ -32,6 +32,11 @@ void nsr_witness_length(struct nsr_watch *w, uint32_t component);
 void nsr_witness_memory(struct nsr_watch *w, uint32_t atom);
 void nsr_witness_flight(struct nsr_watch *w, int engine, uint32_t channel);
 void nsr_witness_semaphores(struct nsr_watch *w);
+/* An engine knows more of a component than in the first kernel (clocks now
+ * and before, that one's) at something that it waits for or that is seen. */
+void nsr_witness_awaits_more(struct nsr_watch *w, int engine, uint32_t insn,
+                             uint32_t component, const uint32_t *now,
+                             const uint32_t *before, bool seen);
 /* The reference goes no further: equal up to there. */
 void nsr_witness_prefix(struct nsr_watch *w);
 /* Of a run that ended otherwise than all done: fault, hang, budget, .. */

@@ -219,6 +219,46 @@ static const struct judge_case foreign[] = {
     {"on chip nobody else looks", EQUAL, NULL,
      HEAD SP(" nop\n") DVE(" memset x[4*4] value=1 ^s0\n nop ?s0>=1 ^s100\n"),
      HEAD SP(" nop\n") DVE(" memset x[4*4] value=1 ^s0\n nop ^s100\n")},
+    {"a wait that others end moves before what they see", REFUTED(HANG),
+     "which others see",
+     HEAD SP(" nop ^s100\n nop ?s1>=1\n") DVE(" wait ?s101>=1\n nop ^s1\n"),
+     HEAD SP(" nop ?s1>=1\n nop ^s100\n") DVE(" wait ?s101>=1\n nop ^s1\n")},
+    {"and where it guards something", REFUTED(HANG), "dve[0]",
+     HEAD SP(" nop ^s100\n" STORE " ?s1>=1\n")
+         DVE(" wait ?s101>=1\n copy y[4*4], x[4*4] ^s1\n"),
+     HEAD SP(" wait ?s1>=1\n nop ^s100\n" STORE "\n")
+         DVE(" wait ?s101>=1\n copy y[4*4], x[4*4] ^s1\n")},
+    {"by way of a third engine", REFUTED(HANG), "dve[0]",
+     HEAD SP(" nop ^s100\n nop ?s2>=1\n") DVE(" wait ?s101>=1\n nop ^s1\n")
+         POOL(" nop ?s1>=1 ^s2\n"),
+     HEAD SP(" nop ?s2>=1\n nop ^s100\n") DVE(" wait ?s101>=1\n nop ^s1\n")
+         POOL(" nop ?s1>=1 ^s2\n")},
+    {"the kernel may end the wait by itself", UNDECIDED, "which others see",
+     HEAD SP(" nop ^s100\n nop ?s1>=1\n") DVE(" wait ?s101>=1\n nop ^s1\n")
+         POOL(" nop ^s101\n"),
+     HEAD SP(" nop ?s1>=1\n nop ^s100\n") DVE(" wait ?s101>=1\n nop ^s1\n")
+         POOL(" nop ^s101\n")},
+    {"other work moves before what others see", UNDECIDED, "which others see",
+     HEAD SP(" nop ^s100\n nop ?s1>=1\n") DVE(" copy y[4*4], x[4*4] ^s1\n"),
+     HEAD SP(" nop ?s1>=1\n nop ^s100\n") DVE(" copy y[4*4], x[4*4] ^s1\n")},
+    {"before a wait for others", UNDECIDED, "which waits for others",
+     HEAD SP(" wait ?s100>=1\n nop ?s1>=1\n") DVE(" copy y[4*4], x[4*4] ^s1\n"),
+     HEAD SP(" nop ?s1>=1\n wait ?s100>=1\n")
+         DVE(" copy y[4*4], x[4*4] ^s1\n")},
+    {"a race weighs more", REFUTED(RACE), NULL,
+     HEAD SP(" nop ^s100\n" STORE " ?s1>=1\n")
+         DVE(" wait ?s101>=1\n copy y[4*4], x[4*4] ^s1\n"),
+     HEAD SP(" wait ?s1>=1\n nop ^s100\n" STORE "\n")
+         DVE(" wait ?s101>=1\n nop ^s1\n copy y[4*4], x[4*4]\n")},
+    {"a barrier in the first kernel is enough", EQUAL, NULL,
+     HEAD SP(" sync 1\n nop ^s100\n" STORE "\n")
+         DVE(" wait ?s101>=1\n copy y[4*4], x[4*4] ^s1\n sync 1\n"),
+     HEAD SP(" wait ?s1>=1\n nop ^s100\n" STORE "\n")
+         DVE(" wait ?s101>=1\n nop ^s7\n copy y[4*4], x[4*4] ^s1\n")},
+    {"no-ops do not count", EQUAL, NULL,
+     HEAD SP(" nop ?s1>=1\n nop ^s100\n") DVE(" copy y[4*4], x[4*4] ^s1\n"),
+     HEAD SP(" nop ?s1>=3\n nop ^s100\n")
+         DVE(" nop\n copy y[4*4], x[4*4] ^s1\n nop ^s1\n nop ^s1\n")},
 };
 
 static void test_cases(void **state) {
