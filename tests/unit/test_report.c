@@ -141,6 +141,29 @@ static void test_json(void **state) {
                    "judged\",\"judgement\":null,\"kept_barriers\":[]," ENGINES);
 }
 
+/* Names that are no UTF-8, of files and in places, still make a line. */
+static void test_failure(void **state) {
+  const struct nsr_diag diag = {.status = NSR_E_REFUSED,
+                                .place = {.engine = "act",
+                                          .insn = 4,
+                                          .label = "loop",
+                                          .source_file = "k\xff.s",
+                                          .source_line = 7},
+                                .text = "a computed branch"};
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  const char *text;
+  (void)state;
+  assert_int_equal(
+      nsr_report_failure_json(ctx, NSR_E_REFUSED, &diag, "a\xff.o", &text),
+      NSR_OK);
+  assert_string_equal(
+      text, "{\"input\":\"a?.o\",\"output\":null,\"changed\":false,"
+            "\"verdict\":\"refused\",\"reason\":\"a computed branch\","
+            "\"engine\":\"act\",\"index\":4,\"label\":\"loop\",\"source\":"
+            "{\"file\":\"k?.s\",\"line\":7}}\n");
+  nsr_ctx_free(ctx);
+}
+
 static void test_no_memory(void **state) {
   struct nsr_rewrite_report r = report();
   (void)state;
@@ -160,8 +183,8 @@ static void test_no_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_text),
-                                     cmocka_unit_test(test_json),
-                                     cmocka_unit_test(test_no_memory)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_text), cmocka_unit_test(test_json),
+      cmocka_unit_test(test_failure), cmocka_unit_test(test_no_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
