@@ -21,10 +21,11 @@ static const char usage[] =
     "                      outputs: any two kernels, same output tensors in\n"
     "                      numeric mode from the files' contents\n"
     "      --tolerance=X   for outputs: absolute plus relative (0)\n"
-    "      --inputs=N      inputs to try at most (60)\n"
+    "      --inputs=N      inputs to try at most, 1 or more (60)\n"
     "      --seed=N        chooses inputs and schedules (0)\n"
-    "      --schedules=N   schedules per input where one is not enough (8)\n"
-    "      --budget=N      instructions per run at most (2000000)\n"
+    "      --schedules=N   schedules per input where one is not enough, 1 or\n"
+    "                      more (8)\n"
+    "      --budget=N      instructions per run at most, 1 or more (2000000)\n"
     "      --strict        exit 4 where anything is undecided\n"
     "      --json=FILE     the verdict as JSON (\"-\": standard output)\n"
     "      --explain=ENGINE:INDEX\n"
@@ -279,10 +280,17 @@ static bool parse_tolerance(struct tool *t, const char *text,
   return tool_refuse(t, "--tolerance takes a number >= 0, not '%s'", text);
 }
 
+static bool parse_positive(struct tool *t, const char *name, const char *text,
+                           uint64_t max, uint64_t *out) {
+  if (!tool_number(t, name, text, max, out))
+    return false;
+  return *out > 0 || tool_refuse(t, "%s takes 1 or more, not 0", name);
+}
+
 static bool parse_count(struct tool *t, const char *name, const char *text,
                         uint32_t *out) {
   uint64_t v;
-  if (!tool_number(t, name, text, 1000000, &v))
+  if (!parse_positive(t, name, text, 1000000, &v))
     return false;
   *out = (uint32_t)v;
   return true;
@@ -332,7 +340,8 @@ int main(int argc, char **argv) {
       good = parse_count(&t, "--schedules", optarg, &s.judge.schedules);
       break;
     case 'b':
-      good = tool_number(&t, "--budget", optarg, UINT64_MAX, &s.judge.budget);
+      good =
+          parse_positive(&t, "--budget", optarg, UINT64_MAX, &s.judge.budget);
       break;
     case 'S':
       s.strict = true;
@@ -349,6 +358,9 @@ int main(int argc, char **argv) {
     if (!good)
       return tool_stop(&t);
   }
+  if (s.explain && s.outputs &&
+      !tool_refuse(&t, "--explain is for --relation=rewrite alone"))
+    return tool_stop(&t);
   if (!tool_operands(&t, 2, "two kernels"))
     return tool_stop(&t);
   if (!names(&t, argv[optind], argv[optind + 1], s.json))

@@ -14,6 +14,9 @@
 
 enum { MAX_REPEATS = 64, SPARE_BUDGET = 4 };
 
+/* Of the budget, behind NSR_CUT_OFF_MANY inputs. */
+enum { CUT_OFF_SHARE = 100 };
+
 /* What the second kernel may need where the first one needed n. */
 enum { TIMES_AS_MANY = 20, AND_MORE = 10000 };
 
@@ -53,6 +56,7 @@ static enum nsr_status open_pool(struct nsr_judge *j, struct nsr_ctx *ctx,
   if (options)
     j->options = *options;
   fill_options(&j->options);
+  j->budget = j->options.budget;
   j->pool = nsr_ctx_new();
   if (!j->pool)
     return nsr_fail(ctx, NSR_E_NOMEM, NSR_NOWHERE, "out of memory");
@@ -352,6 +356,15 @@ static enum nsr_status beyond(struct nsr_judge *j, struct nsr_judgement *out) {
   return out->text ? NSR_OK : NSR_E_NOMEM;
 }
 
+/* A kernel that does not end whatever the input costs a few full budgets, not
+ * one per input. */
+static void spare(struct nsr_judge *j, const struct outcome *o,
+                  const struct nsr_judgement *out) {
+  if (out->inputs || !o->finding.budget || ++j->cut_off != NSR_CUT_OFF_MANY)
+    return;
+  j->options.budget = j->budget / CUT_OFF_SHARE + 1;
+}
+
 enum nsr_status nsr_judge_all(struct nsr_judge *j, struct nsr_judgement *out) {
   struct outcome o;
   *out = (struct nsr_judgement){
@@ -366,6 +379,7 @@ enum nsr_status nsr_judge_all(struct nsr_judge *j, struct nsr_judgement *out) {
       out->inputs++;
     else if (o.verdict == NSR_UNDECIDED)
       out->undecided++;
+    spare(j, &o, out);
     bool worse =
         o.verdict == NSR_REFUTED ||
         (o.verdict == NSR_INPUT_BROKEN && out->verdict != NSR_INPUT_BROKEN) ||

@@ -5,6 +5,10 @@
 #include "judge/inputs.h"
 #include "judge/watch.h"
 
+/* So many inputs cut off by the budget and none equal: the others get little.
+ */
+enum { NSR_CUT_OFF_MANY = 3 };
+
 struct nsr_judge {
   struct nsr_ctx *ctx;  /* results: its keep arena */
   struct nsr_ctx *pool; /* work: images in keep, runs in scratch */
@@ -18,6 +22,8 @@ struct nsr_judge {
   bool wild, may;
   uint64_t instances, may_pairs;
   uint32_t skipped; /* optional inputs that took too long */
+  uint32_t cut_off; /* inputs that the budget ended, before any equal one */
+  uint64_t budget;  /* as asked for: options.budget shrinks behind these */
   uint32_t *ran[NSR_MAX_ENGINES], *taken[NSR_MAX_ENGINES]; /* of a */
   const char *odd; /* why schedules beyond those tried may differ */
 };

@@ -61,7 +61,13 @@ static void assumptions(struct notes *n) {
   if (j->skipped)
     nsr_strbuf_printf(
         &n->b, "%u large inputs left out: more than %llu instructions\n",
-        (unsigned)j->skipped, (unsigned long long)(j->options.budget / 4));
+        (unsigned)j->skipped, (unsigned long long)(j->budget / 4));
+  if (j->options.budget < j->budget)
+    nsr_strbuf_printf(&n->b,
+                      "the first %u inputs did not end in %llu instructions: "
+                      "the others were followed for %llu\n",
+                      (unsigned)NSR_CUT_OFF_MANY, (unsigned long long)j->budget,
+                      (unsigned long long)j->options.budget);
   if (j->a->has_foreign)
     nsr_strbuf_puts(&n->b, "assumed: waits on semaphores of others hold at "
                            "once, and their accesses to DRAM are ordered by "

@@ -368,6 +368,27 @@ static void test_budget(void **state) {
   nsr_ctx_free(ctx);
 }
 
+/* Whatever the input: a few budgets, not one per input. */
+static void test_never_ends(void **state) {
+  (void)state;
+  static const char endless[] =
+      ".isa tile64\n.kernel \"t\"\n.queue q0 sp\n.owned 0, 99\n"
+      ".tensor n dram i32 [4] at 0x1000 input range 0 1000\n"
+      ".tensor in dram i32 [4, 4] at 0 input\n"
+      ".tensor x sbuf i32 [4, 4] at 0:4, 0 scratch\n"
+      ".engine sp\nl:\n" LOAD "\n sync 1\n br.eq 1, 2, d\n br l\n"
+      "d:\n sync 2\n halt\n";
+  const struct nsr_judge_options options = {.budget = 20000};
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_judgement j;
+  judge_texts(ctx, endless, NULL, &options, &j);
+  assert_int_equal(j.verdict, NSR_UNDECIDED);
+  assert_int_equal(j.inputs, 0);
+  assert_true(j.instances < 20000 * 3 * 2 * 3 / 2);
+  assert_non_null(strstr(j.notes, "first 3 inputs did not end in 20000"));
+  nsr_ctx_free(ctx);
+}
+
 /* Large inputs are extra: one that takes too long is left out and said. */
 static void test_large_inputs(void **state) {
   (void)state;
@@ -465,6 +486,7 @@ int main(void) {
       cmocka_unit_test(test_every_schedule),
       cmocka_unit_test(test_fall_back),
       cmocka_unit_test(test_budget),
+      cmocka_unit_test(test_never_ends),
       cmocka_unit_test(test_large_inputs),
       cmocka_unit_test(test_notes),
       cmocka_unit_test(test_relaunch),
