@@ -21,12 +21,15 @@ static const char usage[] =
     "                      outputs: any two kernels, same output tensors in\n"
     "                      numeric mode from the files' contents\n"
     "      --tolerance=X   for outputs: absolute plus relative (0)\n"
-    "      --inputs=N      inputs to try at most, 1 or more (60)\n"
+    "      --inputs=N      inputs to try, 1 or more, while there are any "
+    "others\n"
+    "                      (at most 60)\n"
     "      --seed=N        chooses inputs and schedules (0)\n"
     "      --schedules=N   schedules per input where one is not enough, 1 or\n"
     "                      more (8)\n"
     "      --budget=N      instructions per run at most, 1 or more (2000000)\n"
-    "      --strict        exit 4 where anything is undecided\n"
+    "      --strict        exit 4 where anything is undecided, and where a\n"
+    "                      range was not tried up to its top\n"
     "      --json=FILE     the verdict as JSON (\"-\": standard output)\n"
     "      --explain=ENGINE:INDEX\n"
     "                      why the wait of that instruction of B is needed, "
@@ -344,7 +347,7 @@ int main(int argc, char **argv) {
           parse_positive(&t, "--budget", optarg, UINT64_MAX, &s.judge.budget);
       break;
     case 'S':
-      s.strict = true;
+      s.strict = s.judge.whole_ranges = true;
       break;
     case 'j':
       s.json = optarg;

@@ -38,12 +38,13 @@ const char *nsr_fault_name(enum nsr_fault_kind kind);
 const char *nsr_verdict_name(enum nsr_verdict verdict);
 
 struct nsr_judge_options {
-  uint32_t inputs;    /* at most this many input vectors; 0: 60 */
+  uint32_t inputs;    /* this many input vectors, if there are; 0: at most 60 */
   uint32_t schedules; /* per input, in the fall-back; 0: 8 */
   uint64_t seed;
   uint64_t budget;     /* instances per run; 0: 2,000,000 */
   bool no_relaunch;    /* skip the second launch without reset */
   bool every_schedule; /* run all schedule kinds even where one suffices */
+  bool whole_ranges;   /* undecided where a range was not tried to its top */
 };
 
 struct nsr_judgement {

@@ -9,6 +9,8 @@
  */
 #include "judge/cosim.h"
 
+#include <string.h>
+
 #include "judge/witness.h"
 #include "sim/hash.h"
 
@@ -37,7 +39,10 @@ static enum nsr_status open_rest(struct nsr_judge *j) {
   j->may = j->a->has_may || j->b->has_may;
   NSR_TRY(nsr_machine_find(j->ctx, j->a->isa, "v2", &j->machine));
   NSR_TRY(nsr_inputs_new(j->pool, NSR_KEEP, j->a->kernel, j->options.inputs,
-                         j->options.seed, &j->inputs));
+                         j->all, j->options.seed, &j->inputs));
+  NSR_NEW(j->pool, NSR_KEEP, j->most, j->inputs.ntensors);
+  for (uint32_t t = 0; t < j->inputs.ntensors; t++)
+    j->most[t] = INT64_MIN;
   for (int e = 0; e < j->a->nengines; e++) {
     NSR_NEW(j->pool, NSR_KEEP, j->ran[e], j->a->streams[e].n);
     NSR_NEW(j->pool, NSR_KEEP, j->taken[e], j->a->streams[e].n);
@@ -55,6 +60,7 @@ static enum nsr_status open_pool(struct nsr_judge *j, struct nsr_ctx *ctx,
   *j = (struct nsr_judge){.ctx = ctx};
   if (options)
     j->options = *options;
+  j->all = j->options.inputs > 0;
   fill_options(&j->options);
   j->budget = j->options.budget;
   j->pool = nsr_ctx_new();
@@ -311,7 +317,12 @@ static enum nsr_status judge_input(struct nsr_judge *j, size_t input,
   struct nsr_watch_options o = nsr_judge_run_options(j, j->a, input, 0);
   struct nsr_watch *reference;
   bool good = true;
+  const struct nsr_input *in = &j->inputs.list.v[input];
   *out = (struct outcome){.verdict = NSR_EQUAL, .prefix = ""};
+  if (in->series && in->series == j->series) {
+    out->skipped = true;
+    return NSR_OK;
+  }
   if (nsr_atoms_overflow(j->atoms)) {
     out->verdict = NSR_UNDECIDED;
     out->finding.text = too_many_pieces;
@@ -321,10 +332,11 @@ static enum nsr_status judge_input(struct nsr_judge *j, size_t input,
                               &o.contents));
   NSR_TRY(nsr_judge_record(j, &o, &reference));
   add_coverage(j, reference);
-  if (reference->finding.budget && !j->inputs.list.v[input].optional)
+  if (reference->finding.budget && !in->optional)
     return judge_second(j, reference, input, out); /* as far as it goes */
   if (!passed(j, reference, NSR_INPUT_BROKEN, out)) {
     out->skipped = reference->finding.budget;
+    j->series = out->skipped ? in->series : 0;
     out->prefix = out->verdict == NSR_INPUT_BROKEN ? "first kernel: " : "";
     return NSR_OK;
   }
@@ -356,6 +368,19 @@ static enum nsr_status beyond(struct nsr_judge *j, struct nsr_judgement *out) {
   return out->text ? NSR_OK : NSR_E_NOMEM;
 }
 
+static void pass(struct nsr_judge *j, size_t input, struct nsr_judgement *out) {
+  out->inputs++;
+  nsr_inputs_reach(&j->inputs, input, j->most);
+}
+
+static enum nsr_status partly(struct nsr_judge *j, const char *ranges,
+                              struct nsr_judgement *out) {
+  out->verdict = NSR_UNDECIDED;
+  out->text =
+      nsr_printf(j->ctx, NSR_KEEP, "%.*s", (int)strcspn(ranges, "\n"), ranges);
+  return out->text ? NSR_OK : NSR_E_NOMEM;
+}
+
 /* A kernel that does not end whatever the input costs a few full budgets, not
  * one per input. */
 static void spare(struct nsr_judge *j, const struct outcome *o,
@@ -376,7 +401,7 @@ enum nsr_status nsr_judge_all(struct nsr_judge *j, struct nsr_judgement *out) {
     if (o.skipped)
       j->skipped++;
     else if (o.verdict == NSR_EQUAL)
-      out->inputs++;
+      pass(j, i, out);
     else if (o.verdict == NSR_UNDECIDED)
       out->undecided++;
     spare(j, &o, out);
@@ -391,9 +416,13 @@ enum nsr_status nsr_judge_all(struct nsr_judge *j, struct nsr_judgement *out) {
   }
   if (out->verdict == NSR_EQUAL && j->odd)
     NSR_TRY(beyond(j, out));
+  const char *ranges;
+  NSR_TRY(nsr_judge_ranges(j, &ranges));
+  if (out->verdict == NSR_EQUAL && *ranges && j->options.whole_ranges)
+    NSR_TRY(partly(j, ranges, out));
   out->instances = j->instances;
   out->may_pairs = j->may_pairs;
-  return nsr_judge_notes(j, &out->notes);
+  return nsr_judge_notes(j, ranges, &out->notes);
 }
 
 static enum nsr_status shapes_differ(struct nsr_judgement *out,

@@ -20,8 +20,11 @@ struct nsr_judge {
   struct nsr_judge_options options; /* defaults filled in */
   struct nsr_inputs inputs;
   bool wild, may;
+  bool all; /* as many inputs as options.inputs, if there are */
   uint64_t instances, may_pairs;
   uint32_t skipped; /* optional inputs that took too long */
+  uint32_t series;  /* that of the last one of these */
+  int64_t *most;    /* by control tensor: up to where inputs are equal */
   uint32_t cut_off; /* inputs that the budget ended, before any equal one */
   uint64_t budget;  /* as asked for: options.budget shrinks behind these */
   uint32_t *ran[NSR_MAX_ENGINES], *taken[NSR_MAX_ENGINES]; /* of a */
@@ -65,12 +68,18 @@ NSR_MUST_USE enum nsr_status nsr_judge_record(struct nsr_judge *j,
 NSR_MUST_USE enum nsr_status nsr_judge_all(struct nsr_judge *j,
                                            struct nsr_judgement *out);
 
+/* The control tensors whose range was not tried to its top, a line each; ""
+ * where all were. */
+NSR_MUST_USE enum nsr_status nsr_judge_ranges(struct nsr_judge *j,
+                                              const char **lines);
+
 /* Adds to a finding who wrote what was read, or other addresses. */
 NSR_MUST_USE enum nsr_status nsr_judge_details(struct nsr_judge *j,
                                                struct nsr_watch *reference,
                                                struct nsr_watch *failed);
 
-/* Lines on loops and arms never entered and on what is assumed. */
-NSR_MUST_USE enum nsr_status nsr_judge_notes(struct nsr_judge *j,
-                                             const char **notes);
+/* Lines on loops and arms never entered, on ranges (the lines above) and on
+ * what is assumed. */
+NSR_MUST_USE enum nsr_status
+nsr_judge_notes(struct nsr_judge *j, const char *ranges, const char **notes);
 #endif

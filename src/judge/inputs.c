@@ -3,7 +3,8 @@
  * Needs a kernel's tensors; makes a list of recipes and, from one of them,
  * contents. All vectors of small values where they fit; else equal ones,
  * those that differ in one word, large ones and random ones (trip counts find
- * bugs that schedules do not). Nothing depends on anything but the seed.
+ * bugs that schedules do not). Each range is tried up to its top, in steps, as
+ * far as that does not take too long. Nothing depends on anything but the seed.
  */
 #include "judge/inputs.h"
 
@@ -22,7 +23,11 @@ enum {
   MOST = 9,            /* small values of a word */
   ONE_OFF = 10,        /* one input in ten differs in one word alone */
   MOST_WORDS = 64,     /* of which pairs are followed */
-  CANDIDATES = 32
+  CANDIDATES = 32,
+  MOST_STEPS = 40,    /* values on the way to the top of a range */
+  NEAR_TOP = 1 << 16, /* ranges up to here go by powers of 2, not of 8 */
+  TOP_SHARE = 5,      /* one input in five is on the way to a top */
+  FEW_SHARE = 3       /* in three, where there are few others */
 };
 
 static uint32_t element_size(const struct nsr_tensor *t) {
@@ -56,6 +61,11 @@ static int64_t file_word(const struct nsr_tensor *t, uint64_t i) {
   return at_most(t, (int64_t)t->lo + 2);
 }
 
+/* How many values there are; never 0. */
+static uint64_t all_values(const struct nsr_tensor *t) {
+  return (uint64_t)((int64_t)t->hi - t->lo) + 1;
+}
+
 /* Word i of tensor t, number n of all; *rest is what is left of an NTH. */
 static int64_t word_value(const struct nsr_input *in,
                           const struct nsr_tensor *t, uint64_t i, uint64_t n,
@@ -68,6 +78,10 @@ static int64_t word_value(const struct nsr_input *in,
   case NSR_INPUT_NTH:
     v = (int64_t)(*rest % small_values(t));
     *rest /= small_values(t);
+    break;
+  case NSR_INPUT_ANY:
+    v = (int64_t)(*rest % all_values(t));
+    *rest /= all_values(t);
     break;
   case NSR_INPUT_EQUAL:
     v = (int64_t)in->a;
@@ -121,6 +135,22 @@ enum nsr_status nsr_inputs_contents(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
+void nsr_inputs_reach(const struct nsr_inputs *inputs, size_t i,
+                      int64_t *most) {
+  const struct nsr_input *in = &inputs->list.v[i];
+  uint64_t n = 0, rest = in->a;
+  for (uint32_t t = 0; t < inputs->ntensors; t++) {
+    const struct nsr_tensor *tensor =
+        &inputs->kernel->tensors[inputs->tensors[t]];
+    uint64_t words = tensor->bytes / element_size(tensor);
+    for (uint64_t w = 0; w < words; w++, n++) {
+      int64_t v = word_value(in, tensor, w, n, &rest);
+      if (v > most[t])
+        most[t] = v;
+    }
+  }
+}
+
 enum nsr_status nsr_inputs_text(struct nsr_ctx *ctx,
                                 const struct nsr_inputs *inputs, size_t i,
                                 const char **text) {
@@ -155,7 +185,9 @@ struct maker {
   struct nsr_inputs *inputs;
   size_t limit;
   uint64_t random;
-  NSR_VEC(uint64_t) seen; /* digests of vectors */
+  uint32_t series; /* so many so far */
+  uint64_t *seen;  /* digests of vectors, never 0, hashed; 0: free */
+  size_t mask;
 };
 
 static uint64_t digest(const struct nsr_inputs *inputs,
@@ -171,15 +203,32 @@ static uint64_t digest(const struct nsr_inputs *inputs,
   return h;
 }
 
+/* Where a digest is, or would be. */
+static uint64_t *seen_at(const struct maker *m, uint64_t digest) {
+  size_t at = digest & m->mask;
+  while (m->seen[at] && m->seen[at] != digest)
+    at = (at + 1) & m->mask;
+  return &m->seen[at];
+}
+
+static enum nsr_status seen_new(struct maker *m) {
+  size_t cap = 16;
+  while (cap < m->limit * 2)
+    cap *= 2;
+  m->mask = cap - 1;
+  NSR_NEW(m->ctx, m->arena, m->seen, cap);
+  return NSR_OK;
+}
+
 /* Adds an input that is not there yet, while there is room. */
 static enum nsr_status add(struct maker *m, struct nsr_input in) {
   if (m->inputs->list.n >= m->limit)
     return NSR_OK;
-  uint64_t h = digest(m->inputs, &in);
-  for (size_t i = 0; i < m->seen.n; i++)
-    if (m->seen.v[i] == h)
-      return NSR_OK;
-  NSR_PUSH(m->ctx, m->arena, &m->seen, h);
+  uint64_t h = digest(m->inputs, &in) | 1;
+  uint64_t *at = seen_at(m, h);
+  if (*at)
+    return NSR_OK;
+  *at = h;
   NSR_PUSH(m->ctx, m->arena, &m->inputs->list, in);
   return NSR_OK;
 }
@@ -210,10 +259,100 @@ static enum nsr_status add_large(struct maker *m) {
   return add_wide(m, 63);
 }
 
+/* How many vectors there are, limit + 1 at most. */
+static uint64_t count_vectors(const struct nsr_inputs *inputs, uint64_t limit,
+                              uint64_t (*values)(const struct nsr_tensor *)) {
+  uint64_t n = 1;
+  for (uint32_t t = 0; t < inputs->ntensors; t++) {
+    const struct nsr_tensor *tensor =
+        &inputs->kernel->tensors[inputs->tensors[t]];
+    uint64_t words = tensor->bytes / element_size(tensor);
+    for (uint64_t i = 0; i < words && values(tensor) > 1; i++) {
+      n *= values(tensor);
+      if (n > limit)
+        return limit + 1;
+    }
+  }
+  return n;
+}
+
+/* ---- up to the tops of ranges */
+
+/* Steps from the small values to the top, above lo. */
+static size_t steps_of(const struct nsr_tensor *t, uint64_t *steps) {
+  uint64_t top = all_values(t) - 1;
+  size_t n = 0;
+  if (top < small_values(t))
+    return 0;
+  uint64_t factor = top <= NEAR_TOP ? 2 : 8;
+  for (uint64_t v = 8; v < top && n < MOST_STEPS - 1; v *= factor)
+    steps[n++] = v;
+  steps[n++] = top;
+  return n;
+}
+
+/* At most `room` steps of a word, the top among them; the others stay low. */
+static enum nsr_status add_series(struct maker *m, const struct nsr_tensor *t,
+                                  uint64_t word, size_t room) {
+  uint64_t steps[MOST_STEPS];
+  size_t n = steps_of(t, steps);
+  size_t some = n < room ? n : room;
+  m->series++;
+  for (size_t i = 0; i < some; i++)
+    NSR_TRY(add(m, (struct nsr_input){.kind = NSR_INPUT_ONE,
+                                      .a = steps[(i + 1) * n / some - 1],
+                                      .b = 2,
+                                      .word = word,
+                                      .optional = true,
+                                      .series = m->series}));
+  return NSR_OK;
+}
+
+/* Each word's way to the top; where there are many, one word's per tensor. */
+static enum nsr_status add_tops(struct maker *m, size_t room) {
+  const struct nsr_inputs *inputs = m->inputs;
+  bool each = inputs->nwords <= room;
+  uint64_t n = 0, series = each ? inputs->nwords : inputs->ntensors;
+  size_t share = series && series < room ? (size_t)(room / series) : 1;
+  for (uint32_t t = 0; t < inputs->ntensors; t++) {
+    const struct nsr_tensor *tensor =
+        &inputs->kernel->tensors[inputs->tensors[t]];
+    uint64_t words = tensor->bytes / element_size(tensor);
+    for (uint64_t i = 0; i < words && (each || i == 0); i++) {
+      if (room < share)
+        return NSR_OK;
+      room -= share;
+      NSR_TRY(add_series(m, tensor, n + i, share));
+    }
+    n += words;
+  }
+  return NSR_OK;
+}
+
+/* Whatever else there is, where that is asked for. */
+static enum nsr_status add_rest(struct maker *m) {
+  uint64_t widest = 1;
+  for (uint32_t t = 0; t < m->inputs->ntensors; t++) {
+    uint64_t n = all_values(&m->inputs->kernel->tensors[m->inputs->tensors[t]]);
+    widest = n > widest ? n : widest;
+  }
+  unsigned bits = 64 - (unsigned)__builtin_clzll(widest);
+  for (size_t tries = 0; tries < m->limit; tries++)
+    NSR_TRY(
+        add_wide(m, (UINT64_C(1) << nsr_random(&m->random) % bits) * 2 - 1));
+  for (uint64_t i = 0; i < count_vectors(m->inputs, m->limit, all_values); i++)
+    NSR_TRY(add(m, (struct nsr_input){
+                       .kind = NSR_INPUT_ANY, .a = i, .optional = true}));
+  return NSR_OK;
+}
+
+/* ---- few words */
+
 static enum nsr_status add_all_small(struct maker *m, uint64_t size) {
   for (uint64_t i = size; i-- > 0;)
     NSR_TRY(add(m, (struct nsr_input){.kind = NSR_INPUT_NTH, .a = i}));
-  return add_large(m);
+  NSR_TRY(add_large(m));
+  return add_tops(m, m->limit / FEW_SHARE);
 }
 
 static enum nsr_status add_one_off(struct maker *m, size_t n) {
@@ -304,6 +443,7 @@ static enum nsr_status add_samples(struct maker *m) {
   for (size_t i = 0; i < sizeof equal; i++)
     NSR_TRY(add_equal(m, equal[i], false));
   NSR_TRY(add_large(m));
+  NSR_TRY(add_tops(m, m->limit / TOP_SHARE));
   NSR_TRY(add_one_off(m, m->limit / ONE_OFF));
   for (size_t i = 0; i < m->inputs->list.n; i++)
     (void)pairs_new_in(m, &p, &m->inputs->list.v[i], true);
@@ -332,25 +472,10 @@ static enum nsr_status find_tensors(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
-/* How many vectors of small values there are, limit + 1 at most. */
-static uint64_t count_small(const struct nsr_inputs *inputs, uint64_t limit) {
-  uint64_t n = 1;
-  for (uint32_t t = 0; t < inputs->ntensors; t++) {
-    const struct nsr_tensor *tensor =
-        &inputs->kernel->tensors[inputs->tensors[t]];
-    uint64_t words = tensor->bytes / element_size(tensor);
-    for (uint64_t i = 0; i < words && small_values(tensor) > 1; i++) {
-      n *= small_values(tensor);
-      if (n > limit)
-        return limit + 1;
-    }
-  }
-  return n;
-}
-
 enum nsr_status nsr_inputs_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
                                const struct nsr_kernel *k, uint32_t limit,
-                               uint64_t seed, struct nsr_inputs *inputs) {
+                               bool all, uint64_t seed,
+                               struct nsr_inputs *inputs) {
   bool has_contents = false;
   struct maker m = {.ctx = ctx,
                     .arena = arena,
@@ -359,10 +484,12 @@ enum nsr_status nsr_inputs_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
                     .random = seed};
   *inputs = (struct nsr_inputs){.kernel = k};
   NSR_TRY(find_tensors(ctx, arena, k, inputs, &has_contents));
+  NSR_TRY(seen_new(&m));
   if (has_contents || !inputs->nwords)
     NSR_TRY(add(&m, (struct nsr_input){.kind = NSR_INPUT_FILE}));
   if (!inputs->nwords)
     return NSR_OK;
-  uint64_t size = count_small(inputs, limit);
-  return size <= limit ? add_all_small(&m, size) : add_samples(&m);
+  uint64_t size = count_vectors(inputs, limit, small_values);
+  NSR_TRY(size <= limit ? add_all_small(&m, size) : add_samples(&m));
+  return all ? add_rest(&m) : NSR_OK;
 }

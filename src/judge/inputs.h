@@ -10,6 +10,7 @@
 enum nsr_input_kind {
   NSR_INPUT_FILE,  /* what the file holds, 2 elsewhere */
   NSR_INPUT_NTH,   /* number `a` of all vectors of small values */
+  NSR_INPUT_ANY,   /* number `a` of all vectors */
   NSR_INPUT_EQUAL, /* lo + a everywhere */
   NSR_INPUT_ONE,   /* lo + a in word `word`, lo + b elsewhere */
   NSR_INPUT_SMALL, /* random small values */
@@ -18,7 +19,8 @@ enum nsr_input_kind {
 
 struct nsr_input {
   enum nsr_input_kind kind;
-  bool optional; /* large: left out if it takes too long */
+  bool optional;   /* large: left out if it takes too long, */
+  uint32_t series; /* and with it those behind it in its series; 0: none */
   uint64_t a, b, word, seed;
 };
 
@@ -30,17 +32,19 @@ struct nsr_inputs {
   NSR_VEC(struct nsr_input) list;
 };
 
-/* At most `limit` (> 0) inputs; exactly one where nothing is controlled. */
-NSR_MUST_USE enum nsr_status nsr_inputs_new(struct nsr_ctx *ctx,
-                                            enum nsr_arena_id arena,
-                                            const struct nsr_kernel *k,
-                                            uint32_t limit, uint64_t seed,
-                                            struct nsr_inputs *inputs);
+/* At most `limit` (> 0) inputs, `all`: as many while there are any; exactly
+ * one where nothing is controlled. */
+NSR_MUST_USE enum nsr_status
+nsr_inputs_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
+               const struct nsr_kernel *k, uint32_t limit, bool all,
+               uint64_t seed, struct nsr_inputs *inputs);
 /* Contents of the control tensors for input i: ntensors of them. */
 NSR_MUST_USE enum nsr_status
 nsr_inputs_contents(struct nsr_ctx *ctx, enum nsr_arena_id arena,
                     const struct nsr_inputs *inputs, size_t i,
                     const struct nsr_contents **contents);
+/* Raises most[0..ntensors) to the largest words of input i. */
+void nsr_inputs_reach(const struct nsr_inputs *inputs, size_t i, int64_t *most);
 /* "rows=[3], table=[0,1,..]" */
 NSR_MUST_USE enum nsr_status nsr_inputs_text(struct nsr_ctx *ctx,
                                              const struct nsr_inputs *inputs,

@@ -82,13 +82,28 @@ static void assumptions(struct notes *n) {
                       j->odd);
 }
 
-enum nsr_status nsr_judge_notes(struct nsr_judge *j, const char **notes) {
+enum nsr_status nsr_judge_ranges(struct nsr_judge *j, const char **lines) {
+  struct nsr_strbuf b;
+  nsr_strbuf_init(&b, j->ctx, NSR_KEEP);
+  for (uint32_t i = 0; i < j->inputs.ntensors; i++) {
+    const struct nsr_tensor *t = &j->a->kernel->tensors[j->inputs.tensors[i]];
+    if (j->most[i] != INT64_MIN && j->most[i] < t->hi)
+      nsr_strbuf_printf(&b, "range of %s: tried up to %lld of %lld\n",
+                        t->name ? t->name : "?", (long long)j->most[i],
+                        (long long)t->hi);
+  }
+  return nsr_strbuf_done(&b, lines, NULL);
+}
+
+enum nsr_status nsr_judge_notes(struct nsr_judge *j, const char *ranges,
+                                const char **notes) {
   struct notes n = {.j = j};
   nsr_strbuf_init(&n.b, j->ctx, NSR_KEEP);
   for (int e = 0; e < j->a->nengines; e++)
     coverage(&n, e);
   if (n.left_out)
     nsr_strbuf_printf(&n.b, "and %d more places never entered\n", n.left_out);
+  nsr_strbuf_puts(&n.b, ranges);
   assumptions(&n);
   return nsr_strbuf_done(&n.b, notes, NULL);
 }

@@ -416,6 +416,51 @@ static void test_large_inputs(void **state) {
   nsr_ctx_free(ctx);
 }
 
+/* Ranges are tried to their tops where that does not take too long. */
+#define ROUNDS(range, behind)                                                  \
+  ".isa tile64\n.kernel \"t\"\n"                                               \
+  ".tensor n dram i32 [1] at 0 input range " range "\n"                        \
+  ".tensor x sbuf i32 [4, 4] at 0:4, 0 scratch\n.engine pool\n"                \
+  " ld r1, n\n mov r2, 0\nl:\n br.ge r2, r1, e\n add r2, r2, 1\n br l\n"       \
+  "e:\n" behind " sync\n halt\n.engine dve\n sync\n halt\n"
+static void test_tops(void **state) {
+  (void)state;
+  struct nsr_judge_options options = {.whole_ranges = true};
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_judgement j;
+  judge_texts(ctx, ROUNDS("0 1000", ""), NULL, &options, &j);
+  assert_int_equal(j.verdict, NSR_EQUAL);
+  assert_null(strstr(j.notes, "tried up to"));
+  uint32_t few = j.inputs;
+  assert_true(few < 30);
+  /* only at the top */
+  judge_texts(
+      ctx, ROUNDS("0 1000", ""),
+      ROUNDS("0 1000", " br.lt r1, 1000, f\n memset x[4*4] value=1\nf:\n"),
+      NULL, &j);
+  assert_int_equal(j.verdict, NSR_REFUTED);
+  assert_string_equal(j.input, "n=[1000]");
+  options.inputs = 1000;
+  judge_texts(ctx, ROUNDS("0 1000", ""), NULL, &options, &j);
+  assert_int_equal(j.inputs, 1000);
+  options.inputs = 2000;
+  judge_texts(ctx, ROUNDS("0 1000", ""), NULL, &options, &j);
+  assert_int_equal(j.inputs, 1001);
+  /* too far */
+  options.inputs = 0;
+  judge_texts(ctx, ROUNDS("0 1000000", ""), NULL, &options, &j);
+  assert_int_equal(j.verdict, NSR_UNDECIDED);
+  assert_non_null(strstr(j.text, "range of n: tried up to"));
+  assert_non_null(strstr(j.text, " of 1000000"));
+  options.whole_ranges = false;
+  judge_texts(ctx, ROUNDS("0 1000000", ""), NULL, &options, &j);
+  assert_int_equal(j.verdict, NSR_EQUAL);
+  assert_non_null(strstr(j.notes, "range of n: tried up to"));
+  judge_texts(ctx, ROUNDS("-2147483648 2147483647", ""), NULL, &options, &j);
+  assert_int_equal(j.verdict, NSR_EQUAL);
+  nsr_ctx_free(ctx);
+}
+
 static void test_notes(void **state) {
   (void)state;
   struct nsr_ctx *ctx = nsr_ctx_new();
@@ -488,6 +533,7 @@ int main(void) {
       cmocka_unit_test(test_budget),
       cmocka_unit_test(test_never_ends),
       cmocka_unit_test(test_large_inputs),
+      cmocka_unit_test(test_tops),
       cmocka_unit_test(test_notes),
       cmocka_unit_test(test_relaunch),
       cmocka_unit_test(test_deterministic),
