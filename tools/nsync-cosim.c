@@ -19,7 +19,8 @@ static const char usage[] =
     "      --relation=R    rewrite (default): same instructions on every\n"
     "                      channel, same values read, every conflict ordered;\n"
     "                      outputs: any two kernels, same output tensors in\n"
-    "                      numeric mode from the files' contents\n"
+    "                      numeric mode from the files' contents, in one\n"
+    "                      schedule\n"
     "      --tolerance=X   for outputs: absolute plus relative (0)\n"
     "      --inputs=N      inputs to try, 1 or more, while there are any "
     "others\n"
@@ -259,7 +260,7 @@ static enum nsr_status judge(struct tool *t, const struct settings *s,
     return explain(t, s, b, engine, insn);
   }
   if (s->outputs)
-    NSR_TRY(nsr_compare_outputs(t->ctx, a, b, s->tolerance, &j));
+    NSR_TRY(nsr_compare_outputs(t->ctx, a, b, s->tolerance, &s->judge, &j));
   else
     NSR_TRY(nsr_cosimulate(t->ctx, a, b, &s->judge, &j));
   return report(t, s, &j);

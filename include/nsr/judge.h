@@ -75,13 +75,14 @@ nsr_explain_wait(struct nsr_ctx *ctx, const struct nsr_kernel *b,
                  const struct nsr_judge_options *options, const char **text);
 
 /* --relation=outputs: runs both in numeric mode from the files' initial
- * contents and compares output tensors within tolerance (absolute plus
- * relative). Inputs without contents get numbers made up from their names. */
-NSR_MUST_USE enum nsr_status nsr_compare_outputs(struct nsr_ctx *ctx,
-                                                 const struct nsr_kernel *a,
-                                                 const struct nsr_kernel *b,
-                                                 double tolerance,
-                                                 struct nsr_judgement *out);
+ * contents, in one schedule and within options' budget, and compares output
+ * tensors within tolerance (absolute plus relative). Inputs without contents
+ * get numbers made up from their names. */
+NSR_MUST_USE enum nsr_status
+nsr_compare_outputs(struct nsr_ctx *ctx, const struct nsr_kernel *a,
+                    const struct nsr_kernel *b, double tolerance,
+                    const struct nsr_judge_options *options,
+                    struct nsr_judgement *out);
 
 /* Runs k once in numeric mode from its initial contents; *data then holds
  * the final bytes of tensor `name` (DRAM). */

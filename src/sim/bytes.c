@@ -1,7 +1,7 @@
 /* bytes.c - the memory of numeric mode.
  *
  * Needs accesses in bounds; makes real bytes, in pages that exist once they
- * are touched. What instructions compute is in numeric.c.
+ * are written. What instructions compute is in numeric.c.
  */
 #include "sim/bytes.h"
 
@@ -59,26 +59,55 @@ static enum nsr_status pages_grow(struct nsr_byte_memory *m) {
   return NSR_OK;
 }
 
-static enum nsr_status page_at(struct nsr_byte_memory *m, enum nsr_space space,
-                               uint64_t number, uint8_t **data) {
-  uint64_t key = (number << 2 | (uint64_t)space) + 1;
+/* Where a page is, or would be; some are free. */
+static struct page *page_slot(const struct nsr_byte_memory *m, uint64_t key) {
+  size_t at = nsr_spread(key) & (m->cap - 1);
+  while (m->pages[at].key && m->pages[at].key != key)
+    at = (at + 1) & (m->cap - 1);
+  return &m->pages[at];
+}
+
+static uint64_t page_key(enum nsr_space space, uint64_t number) {
+  return (number << 2 | (uint64_t)space) + 1;
+}
+
+/* NULL: never written. */
+static const uint8_t *page_find(struct nsr_byte_memory *m, uint64_t key) {
+  if (m->last.key == key)
+    return m->last.data;
+  const struct page *p = m->cap ? page_slot(m, key) : NULL;
+  if (!p || !p->key)
+    return NULL;
+  m->last = *p;
+  return p->data;
+}
+
+static enum nsr_status page_at(struct nsr_byte_memory *m, uint64_t key,
+                               uint8_t **data) {
   if (m->last.key != key) {
     if (m->n * 2 >= m->cap)
       NSR_TRY(pages_grow(m));
-    size_t at = nsr_spread(key) & (m->cap - 1);
-    while (m->pages[at].key && m->pages[at].key != key)
-      at = (at + 1) & (m->cap - 1);
-    if (!m->pages[at].key) {
+    struct page *p = page_slot(m, key);
+    if (!p->key) {
       uint8_t *fresh;
       NSR_NEW(m->ctx, m->arena, fresh, PAGE);
       memset(fresh, 0xff, PAGE);
-      m->pages[at] = (struct page){key, fresh};
+      *p = (struct page){key, fresh};
       m->n++;
     }
-    m->last = m->pages[at];
+    m->last = *p;
   }
   *data = m->last.data;
   return NSR_OK;
+}
+
+static void read_page(struct nsr_byte_memory *m, uint64_t key, size_t at,
+                      uint8_t *out, size_t n) {
+  const uint8_t *page = page_find(m, key);
+  if (page)
+    memcpy(out, page + at, n);
+  else
+    memset(out, 0xff, n);
 }
 
 /* Moves n bytes in (out NULL) or out (in NULL). */
@@ -91,14 +120,15 @@ static enum nsr_status transfer(struct nsr_byte_memory *m, enum nsr_space space,
                                      : isa->psum_bytes;
   uint64_t address = part * row + offset;
   while (n > 0) {
-    uint8_t *page;
+    uint64_t key = page_key(space, address / PAGE);
     size_t at = address % PAGE;
     size_t here = PAGE - at < n ? PAGE - at : n;
-    NSR_TRY(page_at(m, space, address / PAGE, &page));
     if (out) {
-      memcpy(out, page + at, here);
+      read_page(m, key, at, out, here);
       out += here;
     } else {
+      uint8_t *page;
+      NSR_TRY(page_at(m, key, &page));
       memcpy(page + at, in, here);
       in += here;
     }
@@ -118,6 +148,19 @@ enum nsr_status nsr_bytes_put(struct nsr_byte_memory *m, enum nsr_space space,
                               uint32_t part, uint64_t offset, const uint8_t *in,
                               size_t n) {
   return transfer(m, space, part, offset, NULL, in, n);
+}
+
+bool nsr_bytes_written(const struct nsr_byte_memory *m, enum nsr_space space,
+                       size_t *at, uint64_t *begin, uint64_t *end) {
+  while (*at < m->cap) {
+    uint64_t key = m->pages[(*at)++].key;
+    if (!key || ((key - 1) & 3) != (uint64_t)space)
+      continue;
+    *begin = ((key - 1) >> 2) * PAGE;
+    *end = *begin + PAGE;
+    return true;
+  }
+  return false;
 }
 
 /* ---- launch */

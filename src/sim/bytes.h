@@ -24,4 +24,9 @@ NSR_MUST_USE enum nsr_status nsr_bytes_put(struct nsr_byte_memory *memory,
                                            enum nsr_space space, uint32_t part,
                                            uint64_t offset, const uint8_t *in,
                                            size_t n);
+/* The next stretch of a space (a part's rows one behind the other) in which
+ * something was ever put, in no order; *at is 0 at first. False: no more. */
+bool nsr_bytes_written(const struct nsr_byte_memory *memory,
+                       enum nsr_space space, size_t *at, uint64_t *begin,
+                       uint64_t *end);
 #endif

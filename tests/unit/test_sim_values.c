@@ -250,14 +250,52 @@ static void test_outputs(void **state) {
     struct nsr_kernel *a = kernel_of(ctx, same[0]);
     struct nsr_kernel *b = kernel_of(ctx, same[i]);
     struct nsr_judgement j;
-    assert_int_equal(nsr_compare_outputs(ctx, a, b, 0, &j), NSR_OK);
+    assert_int_equal(nsr_compare_outputs(ctx, a, b, 0, NULL, &j), NSR_OK);
     assert_int_equal(j.verdict, verdicts[i]);
-    assert_int_equal(nsr_compare_outputs(ctx, a, b, 0.2, &j), NSR_OK);
+    assert_int_equal(nsr_compare_outputs(ctx, a, b, 0.2, NULL, &j), NSR_OK);
     assert_int_equal(j.verdict, i == 3 ? NSR_REFUTED : NSR_EQUAL);
-    assert_int_equal(nsr_compare_outputs(ctx, b, a, 0, &j), NSR_OK);
+    assert_int_equal(nsr_compare_outputs(ctx, b, a, 0, NULL, &j), NSR_OK);
     assert_int_equal(j.verdict, i == 3 ? NSR_INPUT_BROKEN : verdicts[i]);
     nsr_ctx_free(ctx);
   }
+}
+
+/* A huge output costs what is written to it; the first difference is told. */
+#define HUGE_OUTPUT(code)                                                      \
+  ".isa tile64\n.kernel \"t\"\n"                                               \
+  ".tensor y dram i32 [1000, 250000000] at 0x1002 output\n.engine sp\n"        \
+  " mov r1, 1\n mov r2, 2\n mov r7, 7\n" code " sync 1\n halt\n"
+static void test_huge_output(void **state) {
+  (void)state;
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_judgement j;
+  struct nsr_kernel *k[3] = {
+      kernel_of(ctx, HUGE_OUTPUT(" st y+4096, r7\n st y+2000000000, r1\n")),
+      kernel_of(ctx, HUGE_OUTPUT(" st y+2000000000, r1\n st y+4096, r7\n")),
+      kernel_of(ctx, HUGE_OUTPUT(" st y+2000000000, r2\n st y+4092, r7\n"))};
+  assert_int_equal(nsr_compare_outputs(ctx, k[0], k[1], 0, NULL, &j), NSR_OK);
+  assert_int_equal(j.verdict, NSR_EQUAL);
+  assert_non_null(strstr(j.notes, "races were not looked for"));
+  assert_int_equal(nsr_compare_outputs(ctx, k[0], k[2], 0, NULL, &j), NSR_OK);
+  assert_int_equal(j.verdict, NSR_REFUTED);
+  assert_non_null(strstr(j.text, "element 1023:"));
+  assert_int_equal(nsr_compare_outputs(ctx, k[2], k[0], 0, NULL, &j), NSR_OK);
+  assert_non_null(strstr(j.text, "element 1023:"));
+  nsr_ctx_free(ctx);
+}
+
+static void test_outputs_budget(void **state) {
+  (void)state;
+  const struct nsr_judge_options options = {.budget = 1000};
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_judgement j;
+  struct nsr_kernel *a = kernel_of(ctx, HEAD " sync 1\n halt\n");
+  struct nsr_kernel *b =
+      kernel_of(ctx, HEAD " mov r1, 0\nl:\n add r1, r1, 1\n br l\n halt\n");
+  assert_int_equal(nsr_compare_outputs(ctx, a, b, 0, &options, &j), NSR_OK);
+  assert_int_equal(j.verdict, NSR_UNDECIDED);
+  assert_true(j.instances <= 1002);
+  nsr_ctx_free(ctx);
 }
 
 int main(void) {
@@ -274,6 +312,8 @@ int main(void) {
       cmocka_unit_test(test_numeric),
       cmocka_unit_test(test_numeric_trouble),
       cmocka_unit_test(test_outputs),
+      cmocka_unit_test(test_huge_output),
+      cmocka_unit_test(test_outputs_budget),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
