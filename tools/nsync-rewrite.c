@@ -218,6 +218,7 @@ static bool option(struct tool *t, struct request *r, int c) {
     return verify(t, r, optarg);
   case 's':
     r->options.strict = true;
+    r->options.judge.whole_ranges = true;
     return true;
   case 'r':
     r->options.limit_registers = true;

@@ -422,6 +422,11 @@ void nsr_witness_end(struct nsr_watch *w) {
     found(w, &b, NSR_FAULT_MACHINE);
     return;
   case NSR_SIM_ENDLESS:
+    if (w->o.reference && w->o.reference->finding.budget) {
+      nsr_strbuf_puts(&b, "instance budget: neither kernel comes to an end");
+      w->finding.budget = true;
+      break;
+    }
     nsr_strbuf_puts(&b, "a loop without end, the same registers each time "
                         "at ");
     say_fault_insn(&b, w);
