@@ -39,8 +39,8 @@ struct map {
   struct count *counts;
   int8_t *head;  /* by scope and semaphore: updates before a barrier, from
                     the scope's entry */
-  int8_t *tail;  /* the same after the last barrier, to its end */
-  int8_t *back;  /* loops: .. on the ways that go on */
+  int8_t *tail;  /* loops: the same after the last barrier, where ways end */
+  int8_t *back;  /* loops: .. where they go on */
   int8_t *after; /* by part: updates before a barrier, behind the part */
   uint32_t *target;
   struct count *exit; /* where the innermost loop is left, so far */
@@ -123,24 +123,40 @@ static enum nsr_status follow(struct map *m, uint32_t scope, int8_t *set,
   return NSR_OK;
 }
 
-static void find_tail(struct map *m, uint32_t scope, int8_t *set) {
-  clear(set, m->nsems);
-  for (uint32_t p = m->t->scopes[scope].first_part; p != NSR_NONE;
-       p = m->t->parts[p].next) {
-    const struct nsr_part *part = &m->t->parts[p];
-    if (part->kind == NSR_PART_BARRIER)
-      clear(set, m->nsems);
-    else if (part->kind == NSR_PART_SEGMENT)
-      join_segment(m, set, part);
-    else
-      join(set, m->tail + (size_t)part->first * m->nsems, m->nsems);
-  }
+/* What was updated since the last barrier where ways through a loop end. */
+struct ends {
+  int8_t *tail; /* all of them */
+  int8_t *back; /* those that go on */
+};
+
+static void end_set(const struct map *m, const struct ends *e,
+                    const int8_t *set, uint8_t ends) {
+  join(e->tail, set, m->nsems);
+  if (ends & NSR_ENDS_BACK)
+    join(e->back, set, m->nsems);
 }
 
-/* Follows the ways through a body, from set on; joins to back what is left
- * where one goes back to the innermost loop's header. */
 static enum nsr_status gather(struct map *m, uint32_t scope, int8_t *set,
-                              int8_t *back) {
+                              const struct ends *e);
+
+/* An arm, which starts with set and is joined, or ends ways. */
+static enum nsr_status gather_arm(struct map *m, uint32_t scope, int8_t *set,
+                                  const struct ends *e) {
+  const struct nsr_common *arm = &m->t->scopes[scope];
+  int8_t *inner;
+  NSR_NEW(m->ctx, NSR_SCRATCH, inner, m->nsems);
+  memcpy(inner, set, m->nsems);
+  NSR_TRY(gather(m, scope, inner, e));
+  if (!arm->to_end)
+    join(set, inner, m->nsems);
+  else if (arm->skip)
+    end_set(m, e, set, arm->skip);
+  return NSR_OK;
+}
+
+/* Follows the ways through a body of the innermost loop, from set on. */
+static enum nsr_status gather(struct map *m, uint32_t scope, int8_t *set,
+                              const struct ends *e) {
   const struct nsr_common *s = &m->t->scopes[scope];
   bool ended = false;
   for (uint32_t p = s->first_part; p != NSR_NONE; p = m->t->parts[p].next) {
@@ -155,21 +171,12 @@ static enum nsr_status gather(struct map *m, uint32_t scope, int8_t *set,
     } else if (m->t->scopes[part->first].kind == NSR_SCOPE_LOOP) {
       join(set, m->tail + (size_t)part->first * m->nsems, m->nsems);
     } else {
-      const struct nsr_common *arm = &m->t->scopes[part->first];
-      int8_t *inner;
-      NSR_NEW(m->ctx, NSR_SCRATCH, inner, m->nsems);
-      memcpy(inner, set, m->nsems);
-      NSR_TRY(gather(m, part->first, inner, back));
-      ended = arm->to_end;
-      if (!ended)
-        join(set, inner, m->nsems);
-      else if (arm->skip & NSR_ENDS_BACK)
-        join(back, set, m->nsems);
+      ended = m->t->scopes[part->first].to_end;
+      NSR_TRY(gather_arm(m, part->first, set, e));
     }
   }
-  bool last = s->kind == NSR_SCOPE_LOOP || s->to_end;
-  if (!ended && last && (s->ends & NSR_ENDS_BACK))
-    join(back, set, m->nsems);
+  if (!ended && (s->kind == NSR_SCOPE_LOOP || s->to_end))
+    end_set(m, e, set, s->ends);
   return NSR_OK;
 }
 
@@ -202,11 +209,12 @@ static enum nsr_status find_followers(struct map *m) {
   for (uint32_t s = t->nscopes; s-- > 0;) {
     clear(m->head + s * n, m->nsems);
     NSR_TRY(follow(m, s, m->head + s * n, NULL));
-    find_tail(m, s, m->tail + s * n);
-    clear(m->back + s * n, m->nsems);
+    struct ends ends = {m->tail + s * n, m->back + s * n};
+    clear(ends.tail, m->nsems);
+    clear(ends.back, m->nsems);
     clear(set, m->nsems);
     if (t->scopes[s].kind == NSR_SCOPE_LOOP)
-      NSR_TRY(gather(m, s, set, m->back + s * n));
+      NSR_TRY(gather(m, s, set, &ends));
   }
   uint32_t *part_of;
   NSR_TRY(find_parts(m, &part_of));
