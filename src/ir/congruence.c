@@ -250,29 +250,6 @@ static enum nsr_status apply(struct walk *w, uint32_t *env, uint32_t i) {
 
 /* ---- loops */
 
-/* Registers that a scope's subtree sets; those set by code that does not run
- * in each of its iterations as well in `odd`. */
-static enum nsr_status modified(struct walk *w, uint32_t scope,
-                                const bool *every, uint64_t *set,
-                                uint64_t *odd) {
-  for (uint32_t s = scope; s <= w->t->scopes[scope].last; s++)
-    for (uint32_t i = 0; i < w->t->scopes[s].nitems; i++) {
-      const struct nsr_item *it = &w->t->items[w->t->scopes[s].first_item + i];
-      for (uint32_t j = 0; !it->is_scope && j < it->n; j++) {
-        struct nsr_insn x;
-        NSR_TRY(decode(w, it->first + j, &x));
-        if (x.dst < 0)
-          continue;
-        nsr_bit_set(set, (size_t)x.dst);
-        bool steady = every && every[w->g->block_of[it->first]] &&
-                      x.desc->cls == NSR_CONTROL;
-        if (!steady)
-          nsr_bit_set(odd, (size_t)x.dst);
-      }
-    }
-  return NSR_OK;
-}
-
 /* Runs the operations of one iteration that run in all. */
 static enum nsr_status run_round(struct walk *w, uint32_t scope,
                                  const bool *every, const uint64_t *odd,
@@ -359,16 +336,14 @@ static uint32_t loop_name(struct walk *w, uint32_t scope) {
 }
 
 /* env: registers in front of a loop; makes them those at the start of an
- * iteration. Recurrences are resolved as far as they rest on resolved ones. */
+ * iteration. set, odd: as nsr_scopes_sets makes them. Recurrences are resolved
+ * as far as they rest on resolved ones. */
 static enum nsr_status enter_loop(struct walk *w, uint32_t scope, uint32_t name,
-                                  const bool *every, uint32_t *env) {
-  uint64_t *set, *odd;
+                                  const bool *every, const uint64_t *set,
+                                  const uint64_t *odd, uint32_t *env) {
   uint32_t *at, *phi;
-  NSR_NEW(w->n->ctx, NSR_SCRATCH, set, nsr_bits_words(w->nregs));
-  NSR_NEW(w->n->ctx, NSR_SCRATCH, odd, nsr_bits_words(w->nregs));
   NSR_NEW(w->n->ctx, NSR_SCRATCH, at, w->nregs);
   NSR_NEW(w->n->ctx, NSR_SCRATCH, phi, w->nregs);
-  NSR_TRY(modified(w, scope, every, set, odd));
   for (uint32_t r = 0; r < w->nregs; r++)
     at[r] = !nsr_bit(set, r)  ? env[r]
             : nsr_bit(odd, r) ? unknown(w->n)
@@ -435,9 +410,9 @@ static enum nsr_status walk_loop(struct walk *w, uint32_t scope,
   NSR_NEW(w->n->ctx, NSR_SCRATCH, set, nsr_bits_words(w->nregs));
   NSR_NEW(w->n->ctx, NSR_SCRATCH, odd, nsr_bits_words(w->nregs));
   nsr_cfg_every(w->g, w->g->blocks[w->g->block_of[s->entry]].loop, every);
-  NSR_TRY(modified(w, scope, every, set, odd));
+  NSR_TRY(nsr_scopes_sets(w->n->ctx, w->t, scope, every, set, odd));
   uint32_t name = loop_name(w, scope);
-  NSR_TRY(enter_loop(w, scope, name, every, env));
+  NSR_TRY(enter_loop(w, scope, name, every, set, odd, env));
   if (s->barrier)
     w->region = make(w->n, REGION, 2, name, w->region);
   NSR_TRY(walk_body(w, scope, env));

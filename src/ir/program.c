@@ -34,10 +34,6 @@ static bool reach(const struct nsr_node *nodes, uint32_t from, bool pass,
   return halts;
 }
 
-static bool does_work(const struct nsr_node *n) {
-  return n->cls != NSR_CONTROL || n->wait.cmp != NSR_CMP_NONE;
-}
-
 /* Whether one stream has nothing to take out; *exit is its exit barrier,
  * NSR_NONE: it has none, and does nothing. */
 static bool only_exit(const struct nsr_node *nodes, uint32_t n, uint8_t *marks,
@@ -48,7 +44,7 @@ static bool only_exit(const struct nsr_node *nodes, uint32_t n, uint8_t *marks,
   for (uint32_t i = 0; i < n; i++) {
     if (!(marks[i] & FRONT))
       continue;
-    works |= does_work(&nodes[i]);
+    works |= nsr_node_relevant(&nodes[i]);
     if (nodes[i].cls == NSR_BARRIER && *exit != NSR_NONE)
       return false;
     if (nodes[i].cls == NSR_BARRIER)
@@ -58,7 +54,7 @@ static bool only_exit(const struct nsr_node *nodes, uint32_t n, uint8_t *marks,
     return !works;
   reach(nodes, *exit, true, BEHIND, marks, stack);
   for (uint32_t i = 0; i < n; i++)
-    if (i != *exit && (marks[i] & BEHIND) && does_work(&nodes[i]))
+    if (i != *exit && (marks[i] & BEHIND) && nsr_node_relevant(&nodes[i]))
       return false;
   return !skips;
 }

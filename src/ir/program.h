@@ -21,6 +21,11 @@ struct nsr_node {
   int32_t aux; /* branch: target index; barrier: id */
 };
 
+/* Whether an instruction matters to order: datapath, load, barrier, wait. */
+static inline bool nsr_node_relevant(const struct nsr_node *n) {
+  return n->cls != NSR_CONTROL || n->wait.cmp != NSR_CMP_NONE;
+}
+
 struct nsr_program {
   const struct nsr_kernel *k;
   uint8_t nengines;                                 /* with a stream */

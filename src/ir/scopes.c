@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/bitset.h"
 #include "base/vec.h"
 
 enum { MAX_DEPTH = 128 };
@@ -23,10 +24,6 @@ struct build {
   NSR_VEC(struct nsr_scope) scopes;
   NSR_VEC(struct nsr_item) items;
 };
-
-bool nsr_node_relevant(const struct nsr_node *n) {
-  return n->cls != NSR_CONTROL || n->wait.cmp != NSR_CMP_NONE;
-}
 
 static enum nsr_status refuse(struct build *b, uint32_t block,
                               const char *why) {
@@ -405,4 +402,33 @@ enum nsr_status nsr_scopes_build(struct nsr_ctx *ctx, const struct nsr_cfg *g,
   mark_contents(out);
   order_arms(out, items);
   return mark_anchors(ctx, out);
+}
+
+/* One stretch of code, for nsr_scopes_sets. */
+static enum nsr_status code_sets(struct nsr_ctx *ctx, const struct nsr_cfg *g,
+                                 const struct nsr_item *it, const bool *every,
+                                 uint64_t *set, uint64_t *odd) {
+  const struct nsr_program *p = g->program;
+  for (uint32_t i = it->first; i < it->first + it->n; i++) {
+    struct nsr_insn x;
+    NSR_TRY(nsr_stream_decode(ctx, p->k, p->stream[g->engine], i, &x));
+    if (x.dst < 0)
+      continue;
+    nsr_bit_set(set, (size_t)x.dst);
+    if (odd && (!every[g->block_of[it->first]] || x.desc->cls != NSR_CONTROL))
+      nsr_bit_set(odd, (size_t)x.dst);
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_scopes_sets(struct nsr_ctx *ctx, const struct nsr_scopes *t,
+                                uint32_t scope, const bool *every,
+                                uint64_t *set, uint64_t *odd) {
+  for (uint32_t s = scope; s <= t->scopes[scope].last; s++)
+    for (uint32_t i = 0; i < t->scopes[s].nitems; i++) {
+      const struct nsr_item *it = &t->items[t->scopes[s].first_item + i];
+      if (!it->is_scope)
+        NSR_TRY(code_sets(ctx, t->cfg, it, every, set, odd));
+    }
+  return NSR_OK;
 }

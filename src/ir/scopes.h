@@ -61,14 +61,19 @@ static inline bool nsr_scope_in(const struct nsr_scopes *t, uint32_t inner,
   return inner >= outer && inner <= t->scopes[outer].last;
 }
 
-/* Whether an instruction matters to order: datapath, load, barrier, wait. */
-bool nsr_node_relevant(const struct nsr_node *n);
-
 /* Needs a graph without irreducible flow; makes the tree from natural loops
  * and postdominators per loop level. Refuses what is not structured: loops
  * with several exit targets, or arms that are entered from elsewhere. */
 NSR_MUST_USE enum nsr_status nsr_scopes_build(struct nsr_ctx *ctx,
                                               const struct nsr_cfg *g,
                                               struct nsr_scopes *out);
+
+/* Adds to set the registers that a scope's subtree sets. With odd, adds to it
+ * those set by loads, or by code outside the blocks of `every`: not by the
+ * same operations in each iteration. */
+NSR_MUST_USE enum nsr_status nsr_scopes_sets(struct nsr_ctx *ctx,
+                                             const struct nsr_scopes *t,
+                                             uint32_t scope, const bool *every,
+                                             uint64_t *set, uint64_t *odd);
 
 #endif

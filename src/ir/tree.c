@@ -137,7 +137,6 @@ static enum nsr_status mismatch(struct build *b, int e0, const struct meet *m0,
       "the barriers of the engines do not match: %s where %s", c, a);
 }
 
-/* Entries of a scope are counted only where work lies directly in it. */
 /* Whether the same values decide a scope on all engines. */
 static bool decided_alike(const struct build *b,
                           const struct meet m[NSR_MAX_ENGINES], int first) {
@@ -149,6 +148,7 @@ static bool decided_alike(const struct build *b,
   return key != 0;
 }
 
+/* Entries of a scope are counted only where work lies directly in it. */
 static enum nsr_status check_anchors(struct build *b,
                                      const struct meet m[NSR_MAX_ENGINES],
                                      bool *anchored) {

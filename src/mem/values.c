@@ -227,22 +227,6 @@ static enum nsr_status decode(const struct build *b, uint32_t i,
   return nsr_stream_decode(b->ctx, p->k, p->stream[b->g->engine], i, x);
 }
 
-/* Adds the registers that a scope's subtree sets. */
-static enum nsr_status modified(const struct build *b, uint32_t scope,
-                                uint64_t *set) {
-  for (uint32_t s = scope; s <= b->t->scopes[scope].last; s++)
-    for (uint32_t i = 0; i < b->t->scopes[s].nitems; i++) {
-      const struct nsr_item *it = &b->t->items[b->t->scopes[s].first_item + i];
-      for (uint32_t j = 0; !it->is_scope && j < it->n; j++) {
-        struct nsr_insn x;
-        NSR_TRY(decode(b, it->first + j, &x));
-        if (x.dst >= 0)
-          nsr_bit_set(set, (size_t)x.dst);
-      }
-    }
-  return NSR_OK;
-}
-
 static void forget(const struct build *b, struct nsr_form *env,
                    const uint64_t *set) {
   for (uint32_t r = 0; r < b->nregs; r++)
@@ -326,7 +310,7 @@ static enum nsr_status enter_loop(struct build *b, uint32_t scope,
   NSR_NEW(b->ctx, NSR_SCRATCH, at, b->nregs);
   NSR_NEW(b->ctx, NSR_SCRATCH, fixed, b->nregs);
   NSR_NEW(b->ctx, NSR_SCRATCH, set, nsr_bits_words(b->nregs));
-  NSR_TRY(modified(b, scope, set));
+  NSR_TRY(nsr_scopes_sets(b->ctx, b->t, scope, NULL, set, NULL));
   memcpy(fixed, env, bytes);
   forget(b, fixed, set);
   memcpy(at, fixed, bytes);
@@ -379,7 +363,7 @@ static enum nsr_status walk_nested(struct build *b, uint32_t scope,
   uint64_t *set;
   NSR_NEW(b->ctx, NSR_SCRATCH, inner, b->nregs);
   NSR_NEW(b->ctx, NSR_SCRATCH, set, nsr_bits_words(b->nregs));
-  NSR_TRY(modified(b, scope, set));
+  NSR_TRY(nsr_scopes_sets(b->ctx, b->t, scope, NULL, set, NULL));
   memcpy(inner, env, b->nregs * sizeof *env);
   if (loop && in_loop) {
     forget(b, inner, set);
