@@ -5,6 +5,7 @@
 
 #include "asm/asm.h"
 #include "asm/asm_shape.h"
+#include "base/work.h"
 #include "object/check.h"
 
 /* Labels, then a directive, an instruction or a macro's use. */
@@ -32,6 +33,7 @@ static enum nsr_status read_all(struct nsr_asm *a) {
   bool more = true;
   while (more && !a->fatal) {
     enum nsr_status status = nsr_asm_next_line(a, &more);
+    nsr_work_count(a->ctx, NSR_WORK_ASM, 1);
     if (status == NSR_OK && more)
       status = statement(a);
     if (status != NSR_OK && status != NSR_E_SYNTAX)
@@ -99,6 +101,7 @@ static enum nsr_status fix_one(struct nsr_asm *a, int engine,
 static enum nsr_status fix_all(struct nsr_asm *a) {
   for (int e = 0; a->isa && e < a->isa->nengines; e++)
     for (size_t i = 0; i < a->fixups[e].n; i++) {
+      nsr_work_count(a->ctx, NSR_WORK_ASM, 1);
       const struct nsr_asm_fixup *fix = &a->fixups[e].v[i];
       if (a->errors >= NSR_ASM_ERRORS)
         return fix_error(a, fix, "too many errors");

@@ -10,6 +10,7 @@
 #include "asm/insn_format.h"
 #include "asm/remarks.h"
 #include "base/strbuf.h"
+#include "base/work.h"
 
 struct dis {
   struct nsr_ctx *ctx;
@@ -118,6 +119,7 @@ static void remarks(struct dis *d, int engine, uint32_t insn) {
     r++; /* about what is not there */
   for (; r < d->end && r->engine == engine && r->insn == insn; r++)
     nsr_strbuf_printf(&d->b, engine < 0 ? "; %s\n" : " ; %s", r->text);
+  nsr_work_count(d->ctx, NSR_WORK_DISASM, 1 + (uint64_t)(r - d->remark));
   d->remark = r;
 }
 

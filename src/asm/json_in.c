@@ -7,6 +7,7 @@
 #include <nsr/text.h>
 
 #include "asm/json_in.h"
+#include "base/work.h"
 
 /* ---- lines */
 
@@ -142,6 +143,7 @@ static enum nsr_status all_lines(struct nsr_json_in *in, const char *text,
     stop = memchr(s, '\n', (size_t)(end - s));
     stop = stop ? stop : end;
     in->line++;
+    nsr_work_count(in->ctx, NSR_WORK_JSON_IN, 1);
     bool first = !in->isa;
     enum nsr_status status = one_line(in, s, (size_t)(stop - s));
     if (status != NSR_OK && (status != NSR_E_SYNTAX || first))

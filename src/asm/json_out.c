@@ -14,6 +14,7 @@
 #include "asm/asm_quote.h"
 #include "asm/asm_shape.h"
 #include "base/strbuf.h"
+#include "base/work.h"
 
 struct out {
   struct nsr_ctx *ctx;
@@ -51,6 +52,7 @@ static int append(const char *s, size_t n, void *user) {
 
 /* Prints the object as a line and lets it go. */
 static enum nsr_status line(struct out *o, json_t *object) {
+  nsr_work_count(o->ctx, NSR_WORK_JSON_OUT, 1);
   size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(9);
   if (!o->failed)
     o->failed = json_dump_callback(object, append, &o->b, flags) != 0;

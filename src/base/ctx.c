@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/work.h"
 
 enum { BLOCK = 1 << 16, ALIGN = 16 };
 
@@ -17,6 +18,7 @@ struct block {
 struct nsr_ctx {
   struct block *arena[2];
   uint64_t fail_in;
+  uint64_t work[NSR_NWORK];
   nsr_diag_fn *fn;
   void *user;
   bool has_first;
@@ -82,6 +84,16 @@ const struct nsr_diag *nsr_ctx_first_error(const struct nsr_ctx *ctx) {
   return ctx->has_first ? &ctx->first : NULL;
 }
 
+/* ---- work */
+
+void nsr_work_count(struct nsr_ctx *ctx, enum nsr_work stage, uint64_t units) {
+  ctx->work[stage] += units;
+}
+
+uint64_t nsr_work(const struct nsr_ctx *ctx, enum nsr_work stage) {
+  return ctx->work[stage];
+}
+
 /* ---- memory */
 
 static size_t align_up(size_t n) {
@@ -125,6 +137,7 @@ void *nsr_alloc(struct nsr_ctx *ctx, enum nsr_arena_id arena, size_t size) {
     return out_of_memory(ctx);
   void *p = (char *)b + b->used;
   b->used += need;
+  ctx->work[NSR_WORK_BYTES] += need;
   return p;
 }
 

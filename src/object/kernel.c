@@ -1,6 +1,8 @@
 /* kernel.c - looking things up in a kernel. */
 #include <nsr/kernel.h>
 
+#include "base/work.h"
+
 const char *nsr_channel_name(const struct nsr_kernel *k, int channel) {
   int n = k->isa->nengines;
   return channel < n ? k->isa->engines[channel] : k->queues[channel - n].name;
@@ -79,6 +81,7 @@ enum nsr_status nsr_stream_decode(struct nsr_ctx *ctx,
                                   const struct nsr_kernel *k,
                                   const struct nsr_stream *s, uint32_t i,
                                   struct nsr_insn *insn) {
+  nsr_work_count(ctx, NSR_WORK_DECODE, 1);
   const char *why =
       nsr_decode(k->isa, s->engine, nsr_stream_word(k, s, i), insn);
   if (why)
