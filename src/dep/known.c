@@ -176,7 +176,7 @@ static enum nsr_status walk_part(struct nsr_walk *w,
                                  const struct nsr_part *part,
                                  nsr_visit_fn *visit, void *user) {
   if (part->kind == NSR_PART_BARRIER) {
-    if (w->barriers)
+    if (w->barriers || part->keep)
       memset(w->facts, 0xff, state_words(w) * sizeof *w->facts);
     return NSR_OK;
   }

@@ -23,6 +23,8 @@ struct nsr_work {
   bool marker;     /* none of the input: a no-op that may be put in front of
                       insn, behind all work of its channel in the private
                       scope before it */
+  bool island;     /* its region cannot be read: copied with its own wait and
+                      update, between barriers that stay */
   uint32_t insn;   /* marker: NSR_NONE if there is no place for it */
   uint32_t scope;  /* scope it lies directly in */
   uint32_t region; /* works of one scope with equal region: no barrier
@@ -35,6 +37,7 @@ enum nsr_part_kind { NSR_PART_SEGMENT, NSR_PART_BARRIER, NSR_PART_SCOPE };
 
 struct nsr_part {
   uint8_t kind;                   /* enum nsr_part_kind */
+  bool keep;                      /* barrier: the output has it too */
   uint32_t next;                  /* NSR_NONE: last of its body */
   uint32_t first, n;              /* segment: works; scope: first = it */
   int32_t id;                     /* barrier */
@@ -72,6 +75,7 @@ struct nsr_tree {
   struct nsr_part *parts;
   struct nsr_work *works;
   struct nsr_congruence congruence; /* with the loads that scopes rest on */
+  bool *taken; /* by semaphore: islands use it; NULL: there are none */
 };
 
 /* Not of a marker, nor of an element that stands for a scope. */
