@@ -288,7 +288,8 @@ struct nsr_isa {
   uint32_t nopcodes;
 };
 
-/* Every description built in, NULL-terminated. */
+/* Every description built in, NULL-terminated; the first is the default of
+ * what makes kernels from nothing. */
 extern const struct nsr_isa *const nsr_isas[];
 const struct nsr_isa *nsr_isa_by_name(const char *name); /* NULL: none */
 int nsr_isa_engine(const struct nsr_isa *isa, const char *name); /* -1 */

@@ -37,7 +37,7 @@ static enum nsr_status open_rest(struct nsr_judge *j) {
   j->wild = j->a->has_foreign || j->a->has_unknown || j->b->has_foreign ||
             j->b->has_unknown;
   j->may = j->a->has_may || j->b->has_may;
-  NSR_TRY(nsr_machine_find(j->ctx, j->a->isa, "v2", &j->machine));
+  NSR_TRY(nsr_machine_default(j->ctx, j->a->isa, &j->machine));
   NSR_TRY(nsr_inputs_new(j->pool, NSR_KEEP, j->a->kernel, j->options.inputs,
                          j->all, j->options.seed, &j->inputs));
   NSR_NEW(j->pool, NSR_KEEP, j->most, j->inputs.ntensors);

@@ -42,7 +42,7 @@ static enum nsr_status numbers_run(struct nsr_ctx *ctx,
   struct nsr_machine machine;
   struct nsr_policy policy;
   n->kernel = k;
-  NSR_TRY(nsr_machine_find(ctx, k->isa, "v2", &machine));
+  NSR_TRY(nsr_machine_default(ctx, k->isa, &machine));
   NSR_TRY(nsr_image_new(ctx, NSR_SCRATCH, k, &n->image));
   NSR_TRY(nsr_bytes_new(ctx, NSR_SCRATCH, n->image, &n->memory));
   nsr_policy_init(&policy, NSR_ROUND_ROBIN, 0, 0);

@@ -1,7 +1,7 @@
 /* machine.c - machine files: INI text to the model's structural limits.
  *
- * Needs the text and the instruction set's engine names; makes a struct
- * nsr_machine. inih splits the lines, everything else is decided here.
+ * Needs the text and the instruction set; makes a struct nsr_machine. inih
+ * splits the lines, everything else is decided here.
  */
 #include "sim/machine.h"
 
@@ -62,12 +62,22 @@ static bool queue_figure(struct reader *r, const char *key, const char *value) {
   return complain(r, "unknown figure of a queue", key);
 }
 
+static bool machine_isa(struct reader *r, const char *key, const char *value) {
+  if (strcmp(key, "isa") != 0)
+    return complain(r, "unknown key of a machine", key);
+  if (strcmp(value, r->isa->name) != 0)
+    return complain(r, "for another instruction set,", value);
+  return true;
+}
+
 /* inih: 0 is an error. */
 static int on_figure(void *user, const char *section, const char *key,
                      const char *value) {
   struct reader *r = user;
   if (r->why[0]) /* the first complaint stands */
     return 0;
+  if (strcmp(section, "machine") == 0)
+    return machine_isa(r, key, value);
   if (strcmp(section, "pipeline") == 0)
     return pipeline_figure(r, NULL, key, value);
   if (strncmp(section, "pipeline.", 9) == 0)
@@ -110,10 +120,45 @@ enum nsr_status nsr_machine_parse(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
+/* inih: 0 ends the search. Whether the text says which set it is for, and
+ * that it is this one. */
+struct owner {
+  const char *isa;
+  bool named, same;
+};
+
+static int on_owner(void *user, const char *section, const char *key,
+                    const char *value) {
+  struct owner *o = user;
+  if (strcmp(section, "machine") != 0 || strcmp(key, "isa") != 0)
+    return 1;
+  o->named = true;
+  o->same = strcmp(value, o->isa) == 0;
+  return 0;
+}
+
 enum nsr_status nsr_machine_find(struct nsr_ctx *ctx, const struct nsr_isa *isa,
                                  const char *name, struct nsr_machine *m) {
   for (const struct nsr_machine_text *t = nsr_machine_texts; t->name; t++)
     if (strcmp(t->name, name) == 0)
       return nsr_machine_parse(ctx, isa, name, t->text, m);
   return nsr_fail(ctx, NSR_E_USAGE, NSR_NOWHERE, "no machine '%s'", name);
+}
+
+enum nsr_status nsr_machine_default(struct nsr_ctx *ctx,
+                                    const struct nsr_isa *isa,
+                                    struct nsr_machine *m) {
+  const struct nsr_machine_text *any = NULL;
+  for (const struct nsr_machine_text *t = nsr_machine_texts; t->name; t++) {
+    struct owner o = {.isa = isa->name};
+    (void)ini_parse_string(t->text, on_owner, &o); /* parsed below */
+    if (o.same)
+      return nsr_machine_parse(ctx, isa, t->name, t->text, m);
+    if (!o.named && !any)
+      any = t;
+  }
+  if (any)
+    return nsr_machine_parse(ctx, isa, any->name, any->text, m);
+  return nsr_fail(ctx, NSR_E_USAGE, NSR_NOWHERE,
+                  "no machine for instruction set '%s'", isa->name);
 }

@@ -16,7 +16,8 @@ struct nsr_machine {
 };
 
 /* Reads one machine file. name is for messages. Every figure must be there;
- * [pipeline.ENGINE] overrides [pipeline]. */
+ * [pipeline.ENGINE] overrides [pipeline]. One that names another instruction
+ * set is refused. */
 NSR_MUST_USE enum nsr_status
 nsr_machine_parse(struct nsr_ctx *ctx, const struct nsr_isa *isa,
                   const char *name, const char *text, struct nsr_machine *m);
@@ -26,4 +27,10 @@ NSR_MUST_USE enum nsr_status nsr_machine_find(struct nsr_ctx *ctx,
                                               const struct nsr_isa *isa,
                                               const char *name,
                                               struct nsr_machine *m);
+
+/* The first one built in that names this instruction set, else the first that
+ * names none. */
+NSR_MUST_USE enum nsr_status nsr_machine_default(struct nsr_ctx *ctx,
+                                                 const struct nsr_isa *isa,
+                                                 struct nsr_machine *m);
 #endif

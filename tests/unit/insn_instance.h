@@ -203,12 +203,14 @@ static inline enum nsr_dtype some_dtype(struct prng *r) {
   return (enum nsr_dtype)prng_in(r, NSR_F32, NSR_U8);
 }
 
-static inline const struct nsr_insn_desc *instruction(const struct nsr_isa *isa,
-                                                      const char *mnemonic) {
-  const struct nsr_insn_desc *d =
-      nsr_isa_mnemonic(isa, mnemonic, strlen(mnemonic));
-  assert_non_null(d);
-  return d;
+/* What loads the hidden state that products read. */
+static inline const struct nsr_insn_desc *
+load_stationary(const struct nsr_isa *isa) {
+  for (int i = 0; i < isa->ninsns; i++)
+    if (isa->insns[i].sem == NSR_SEM_LOAD_STATIONARY)
+      return &isa->insns[i];
+  fail_msg("%s loads no weights", isa->name);
+  return NULL;
 }
 
 static inline void encode_instance(struct instance *x,
@@ -234,7 +236,7 @@ static inline void finish_instance(struct instance *x,
   x->queue = (struct nsr_queue){"q0", (uint8_t)engine, NSR_ORDER_NONE};
   x->kernel = (struct nsr_kernel){.isa = isa,
                                   .name = "t",
-                                  .owned_last = 191,
+                                  .owned_last = isa->owned_last,
                                   .nqueues = 1,
                                   .nstreams = 1,
                                   .queues = &x->queue,
@@ -242,10 +244,9 @@ static inline void finish_instance(struct instance *x,
 }
 
 /* weights: hidden state that the instruction reads is loaded before it. */
-static inline void instance_make(struct instance *x,
+static inline void instance_make(struct instance *x, const struct nsr_isa *isa,
                                  const struct nsr_insn_desc *desc, bool weights,
                                  struct prng *r) {
-  const struct nsr_isa *isa = nsr_isa_by_name("tile64");
   uint32_t p = (uint32_t)prng_in(r, 1, 4), n = (uint32_t)prng_in(r, 2, 6);
   struct want_shape w[NSR_MAX_OPERANDS];
   enum nsr_dtype dtype = some_dtype(r);
@@ -253,7 +254,7 @@ static inline void instance_make(struct instance *x,
   memset(x, 0, sizeof *x);
   shapes_of(desc, p, n, w, r);
   if (desc->sem == NSR_SEM_MATMUL && weights) {
-    nsr_insn_init(instruction(isa, "ldw"), &x->insn[0]);
+    nsr_insn_init(load_stationary(isa), &x->insn[0]);
     place_operand(isa, &x->insn[0], 0, NSR_F32, (struct want_shape){p, n, 0},
                   r);
     x->insn[0].operands[0].offset += 4 * (int64_t)AREA;

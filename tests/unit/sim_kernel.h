@@ -53,7 +53,7 @@ static inline void opaque_run(struct opaque_run *r, struct nsr_ctx *ctx,
                               enum nsr_policy_kind kind, uint32_t arg,
                               const struct nsr_observer *observer) {
   r->ctx = ctx;
-  assert_int_equal(nsr_machine_find(ctx, k->isa, "v2", &r->machine), NSR_OK);
+  assert_int_equal(nsr_machine_default(ctx, k->isa, &r->machine), NSR_OK);
   assert_int_equal(nsr_image_new(ctx, NSR_KEEP, k, &r->image), NSR_OK);
   r->atoms = nsr_atoms_new(ctx, k->isa);
   assert_non_null(r->atoms);

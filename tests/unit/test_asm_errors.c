@@ -15,7 +15,8 @@ static const struct {
     {".engine sp\n", "1:1: expected .isa before .engine\n"},
     {"nop\n", "1:1: expected .isa before the first instruction\n"},
     {"\n", "1:1: expected .isa and the name of an instruction set\n"},
-    {".isa frob\n", "1:6: unknown instruction set 'frob'; known: tile64\n"},
+    {".isa frob\n",
+     "1:6: unknown instruction set 'frob'; known: tile64 lane48\n"},
     {".isa tile64\n"
      ".isa tile64\n"
      ".frob 1\n"

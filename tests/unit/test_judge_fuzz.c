@@ -80,7 +80,7 @@ static void run_numbers(struct nsr_ctx *ctx, const struct nsr_kernel *k) {
   struct nsr_machine machine;
   struct nsr_policy policy;
   struct nsr_sim *sim;
-  assert_int_equal(nsr_machine_find(ctx, k->isa, "v2", &machine), NSR_OK);
+  assert_int_equal(nsr_machine_default(ctx, k->isa, &machine), NSR_OK);
   assert_int_equal(nsr_image_new(ctx, NSR_KEEP, k, &image), NSR_OK);
   assert_int_equal(nsr_bytes_new(ctx, NSR_KEEP, image, &memory), NSR_OK);
   nsr_policy_init(&policy, NSR_RANDOM, 0, 1);

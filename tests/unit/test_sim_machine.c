@@ -24,6 +24,9 @@ static const struct text_case cases[] = {
     {GOOD "[pipeline]\ndepth = 1\n", "unknown figure of a pipeline", 7},
     {GOOD "[queue]\nlength = 1\n", "unknown figure of a queue", 7},
     {GOOD "[cost]\nadd = 1\n", "unknown section", 7},
+    {"[machine]\nisa = tile64\n" GOOD, NULL, 0},
+    {"[machine]\nisa = lane48\n" GOOD, "another instruction set, 'lane48'", 2},
+    {"[machine]\nspeed = 3\n" GOOD, "unknown key of a machine", 2},
     {GOOD "window\n", "neither", 6},
     {"[queue]\ndepth = 5\nwindow = 2\n", "without [pipeline] window", 0},
     {"[pipeline]\nwindow = 3\n[queue]\nwindow = 2\n", "without [queue] depth",
@@ -39,7 +42,7 @@ static void test_parse(void **state) {
     struct nsr_machine m;
     const struct text_case *c = &cases[i];
     enum nsr_status status =
-        nsr_machine_parse(ctx, nsr_isas[0], "m", c->text, &m);
+        nsr_machine_parse(ctx, nsr_isa_by_name("tile64"), "m", c->text, &m);
     const struct nsr_diag *d = nsr_ctx_first_error(ctx);
     if (status != (c->why ? NSR_E_FORMAT : NSR_OK))
       fail_msg("case %zu: %s", i, nsr_status_name(status));
@@ -53,7 +56,7 @@ static void test_parse(void **state) {
 static void test_figures(void **state) {
   (void)state;
   struct nsr_ctx *ctx = nsr_ctx_new();
-  const struct nsr_isa *isa = nsr_isas[0];
+  const struct nsr_isa *isa = nsr_isa_by_name("tile64");
   struct nsr_machine m;
   assert_int_equal(
       nsr_machine_parse(ctx, isa, "m",
@@ -71,15 +74,39 @@ static void test_built_in(void **state) {
   (void)state;
   struct nsr_ctx *ctx = nsr_ctx_new();
   struct nsr_machine m;
-  assert_int_equal(nsr_machine_find(ctx, nsr_isas[0], "v2", &m), NSR_OK);
+  assert_int_equal(nsr_machine_find(ctx, nsr_isa_by_name("tile64"), "v2", &m),
+                   NSR_OK);
   assert_true(m.assumed > 0);
-  assert_int_equal(nsr_machine_find(ctx, nsr_isas[0], "v0", &m), NSR_E_USAGE);
+  assert_int_equal(nsr_machine_find(ctx, nsr_isa_by_name("tile64"), "v0", &m),
+                   NSR_E_USAGE);
+  assert_int_equal(nsr_machine_find(ctx, nsr_isa_by_name("lane48"), "v2", &m),
+                   NSR_E_FORMAT);
+  nsr_ctx_free(ctx);
+}
+
+/* Every instruction set has one, with the figures of its own engines. */
+static void test_default(void **state) {
+  (void)state;
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_machine m;
+  for (int i = 0; nsr_isas[i]; i++)
+    assert_int_equal(nsr_machine_default(ctx, nsr_isas[i], &m), NSR_OK);
+  const struct nsr_isa *isa = nsr_isa_by_name("lane48");
+  assert_int_equal(nsr_machine_default(ctx, isa, &m), NSR_OK);
+  assert_int_equal(m.pipe_window[nsr_isa_engine(isa, "io")], 1);
+  assert_int_equal(m.queue_depth, 12);
+  isa = nsr_isa_by_name("tile64");
+  assert_int_equal(nsr_machine_default(ctx, isa, &m), NSR_OK);
+  assert_int_equal(m.pipe_window[nsr_isa_engine(isa, "pe")], 4);
+  struct nsr_isa other = *isa;
+  other.name = "other";
+  assert_int_equal(nsr_machine_default(ctx, &other, &m), NSR_E_USAGE);
   nsr_ctx_free(ctx);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_parse),
-                                     cmocka_unit_test(test_figures),
-                                     cmocka_unit_test(test_built_in)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_parse), cmocka_unit_test(test_figures),
+      cmocka_unit_test(test_built_in), cmocka_unit_test(test_default)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
