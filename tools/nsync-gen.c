@@ -10,7 +10,7 @@
 
 static const char usage[] =
     "usage: nsync-gen NAME [--size=small|real] [--set KEY=VALUE ..] [--text]\n"
-    "                 -o OUT\n"
+    "                 [--seed=N] [--instructions=N] -o OUT\n"
     "       nsync-gen --list\n"
     "\n"
     "Makes the kernel NAME of the suite, with barriers at every loop's entry\n"
@@ -20,6 +20,10 @@ static const char usage[] =
     "      --size=SIZE      small (for tests; the default) or real\n"
     "      --set KEY=VALUE  one of the kernel's settings, such as tiles=5; a\n"
     "                       wrong KEY tells which there are\n"
+    "      --seed=N         the same as --set seed=N\n"
+    "      --instructions=N the same as --set instructions=N: of a random "
+    "kernel,\n"
+    "                       in all\n"
     "      --text           write assembly text instead of a kernel file\n"
     "      --list           print the names and what they are\n"
     "      --help           print this\n"
@@ -44,24 +48,43 @@ static bool set_size(struct tool *t, struct request *r, const char *size) {
   return false;
 }
 
-/* KEY=VALUE, cut in place. */
-static bool add_setting(struct tool *t, struct request *r, char *arg) {
-  char *value = strchr(arg, '='), *end = "";
-  if (r->options.nsettings == MAX_SETTINGS) {
-    tool_usage(t, "--set %s: more than %d settings", arg, MAX_SETTINGS);
-    return false;
-  }
+/* false: value is not a number; *wrong then. */
+static bool add_number(struct tool *t, struct request *r, const char *option,
+                       const char *key, const char *value, bool *wrong) {
+  char *end = "";
+  *wrong = false;
+  if (r->options.nsettings == MAX_SETTINGS)
+    return tool_refuse(t, "%s: more than %d settings", option, MAX_SETTINGS);
   struct nsr_setting *s = &r->settings[r->options.nsettings++];
   errno = 0;
-  if (value)
-    s->value = strtoll(value + 1, &end, 0);
-  if (!value || value == arg || !value[1] || *end || errno) {
-    tool_usage(t, "--set %s: expected KEY=NUMBER", arg);
-    return false;
+  s->key = key;
+  s->value = strtoll(value, &end, 0);
+  *wrong = !*value || *end || errno;
+  return !*wrong;
+}
+
+/* --set KEY=VALUE, cut in place. */
+static bool add_setting(struct tool *t, struct request *r, char *arg) {
+  char *value = strchr(arg, '=');
+  bool wrong = true;
+  if (value && value != arg) {
+    *value = '\0';
+    if (add_number(t, r, "--set", arg, value + 1, &wrong))
+      return true;
+    *value = '=';
   }
-  *value = '\0';
-  s->key = arg;
-  return true;
+  return wrong && tool_refuse(t, "--set %s: expected KEY=NUMBER", arg);
+}
+
+/* --KEY=VALUE */
+static bool add_named(struct tool *t, struct request *r, const char *key,
+                      const char *value) {
+  bool wrong;
+  char option[32];
+  snprintf(option, sizeof option, "--%s", key);
+  if (add_number(t, r, option, key, value, &wrong))
+    return true;
+  return wrong && tool_refuse(t, "%s=%s: expected a number", option, value);
 }
 
 static enum nsr_status list(struct tool *t) {
@@ -110,6 +133,10 @@ static bool option(struct tool *t, struct request *r, int c) {
     return set_size(t, r, optarg);
   case 'S':
     return add_setting(t, r, optarg);
+  case 'e':
+    return add_named(t, r, "seed", optarg);
+  case 'i':
+    return add_named(t, r, "instructions", optarg);
   default:
     return false;
   }
@@ -120,6 +147,8 @@ int main(int argc, char **argv) {
       {"output", required_argument, NULL, 'o'},
       {"size", required_argument, NULL, 's'},
       {"set", required_argument, NULL, 'S'},
+      {"seed", required_argument, NULL, 'e'},
+      {"instructions", required_argument, NULL, 'i'},
       {"text", no_argument, NULL, 't'},
       {"list", no_argument, NULL, 'l'},
       TOOL_OPTIONS};

@@ -1,430 +1,213 @@
-/* random.c - structured kernels from a seed, for testing.
+/* random.c - structured kernels from a seed, for testing, of any size.
  *
- * A tree of loops and conditionals that all engines walk, with random work at
- * its leaves and small scopes of single engines in between, put into barrier
- * form by a deliberately naive pass: a sync in
- * front of every scope and at the end of every body, and in between one wait
- * per channel for the last conflicting work of the region. One semaphore per
+ * A kernel is a row of phases, each with buffers of its own (and some of the
+ * phase before), so that what a buffer takes part in is bounded however long
+ * the kernel is. A phase is a tree of loops and conditionals that all engines
+ * walk, with random work at its leaves and small scopes of single engines in
+ * between, put into barrier form by a deliberately naive pass: a sync in front
+ * of every scope and at the end of every body, and in between one wait per
+ * channel for the last conflicting work of the region. One semaphore per
  * channel counts all its work since the last barrier.
+ *
+ * Every piece is begun only where all of it fits in front of `until`, so
+ * that the kernel has the number of instructions that was asked for.
  */
-#include <inttypes.h>
-#include <stdio.h>
+#include "gen/random.h"
 
-#include "base/vec.h"
+#include <assert.h>
+#include <inttypes.h>
+
 #include "gen/suite.h"
 
 enum { SEED, INSTRUCTIONS, DEPTH, TRIPS };
 
-enum { PE, ACT, DVE, POOL, SP, NENGINES };
-enum { NQUEUES = 3, NCHANNELS = NENGINES + NQUEUES };
 static const char *const names[NENGINES] = {"pe", "act", "dve", "pool", "sp"};
-static const int feeds[NQUEUES] = {SP, ACT, SP};
 
-/* Tensors: the first ones static, 16 columns; then rotating ones of 2 and 3
- * slots of 16 columns; then DRAM. */
-enum { NSTATIC = 5, NROTATING = 2, IN = NSTATIC + NROTATING, OUT, NTENSORS };
-enum { COLS = 16, MAX_DEPTH = 4, ROWS = 4 };
-
-/* What one operand touches: a set of columns, or a slot of a rotating tensor
- * chosen by the iteration of a loop. */
-struct touch {
-  int tensor;
-  uint32_t columns; /* static */
-  int loop, phase;  /* rotating: depth of the loop */
-  bool advancing;   /* DRAM: a tile of its own in each iteration of loop */
-  bool write;
+/* The most that scopes make, or the least that is worth one. */
+enum {
+  LOOP = 100,
+  CONDITIONAL = 70,
+  ARM = 3 + PRIVATE_WORK,
+  PRIVATE_LOOP = 7,
+  COMMON_ARM = 10 + WORK,
+  COMMON_LOOP = 25 + 2 * (WAITS + 1),
+  END = 2 * NENGINES, /* the last barrier, halts */
+  LEAST = END
 };
 
-struct done {
-  int channel;
-  uint32_t ordinal; /* since the last barrier */
-  bool uncounted;   /* in, or behind, a scope of its engine alone */
-  int ntouch;
-  struct touch touch[3];
+/* ---- phases */
+
+/* Where the buffers of a phase lie. On chip phases take turns with the
+ * partitions, four at a time, and begin again when memory is used up. */
+enum {
+  UNIT = 64, /* bytes: 16 columns */
+  GROUPS = 32,
+  SBUF_UNITS = NSTATIC + 2 + 3,
+  SBUF_PHASES = 192 * 1024 / (SBUF_UNITS * UNIT),
+  PSUM_PHASES = 16 * 1024 / (NSUMS * UNIT),
+  COUNTS_BYTES = 0x2000,
+  DRAM_BYTES = 0x8000, /* of a tensor */
+  PHASE_BYTES = COUNTS_BYTES + 2 * DRAM_BYTES,
+  DRAM_START = 0x10000
 };
 
-struct random {
-  struct nsr_ctx *ctx;
-  uint64_t state;
-  int64_t left, depth_limit, trips;
-  struct nsr_strbuf text[NENGINES];
-  NSR_VEC(struct done) region;
-  uint32_t count[NCHANNELS]; /* work since the last barrier */
-  bool lost[NCHANNELS];      /* .. which is not known any longer */
-  bool no_barrier;           /* in a scope that is to have none */
-  uint32_t labels, words;    /* used so far */
-  int depth;                 /* loops around here */
-  bool loop[MAX_DEPTH + 1];
-};
-
-static uint64_t next(struct random *r) {
-  uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return z ^ (z >> 31);
+static uint32_t dram_of(uint32_t phase) {
+  return DRAM_START + phase * PHASE_BYTES;
 }
 
-static int below(struct random *r, int n) {
-  return (int)(next(r) % (uint64_t)n);
-}
-
-static bool chance(struct random *r, int percent) {
-  return below(r, 100) < percent;
-}
-
-static int slots_of(int tensor) { return tensor - NSTATIC + 2; }
-
-/* ---- conflicts, as the naive pass sees them */
-
-static bool rotating(const struct touch *t) {
-  return t->tensor >= NSTATIC && t->tensor < IN;
-}
-
-static bool conflict(const struct touch *a, const struct touch *b) {
-  if (a->tensor != b->tensor || !(a->write || b->write))
-    return false;
-  if (rotating(a)) {
-    int m = slots_of(a->tensor);
-    return a->loop != b->loop || (a->phase - b->phase) % m == 0;
+static struct buffer buffer(uint32_t phase, int local) {
+  uint32_t turn = phase / GROUPS;
+  struct buffer b = {.kind = STATIC,
+                     .slots = 1,
+                     .part = (uint8_t)(phase % GROUPS * 4),
+                     .input = local == IN};
+  uint32_t sbuf = turn % SBUF_PHASES * SBUF_UNITS * UNIT;
+  uint32_t unit = (uint32_t)local;
+  if (local >= IN) {
+    b.kind = DRAM;
+    b.offset = dram_of(phase) + COUNTS_BYTES + (local == OUT ? DRAM_BYTES : 0);
+    return b;
   }
-  if (a->tensor >= IN)
-    return true;
-  return (a->columns & b->columns) != 0;
-}
-
-static bool conflicts(const struct done *a, const struct done *b) {
-  for (int i = 0; i < a->ntouch; i++)
-    for (int j = 0; j < b->ntouch; j++)
-      if (conflict(&a->touch[i], &b->touch[j]))
-        return true;
-  return false;
-}
-
-/* ---- text */
-
-#define EMIT(r, engine, ...) nsr_strbuf_printf(&(r)->text[engine], __VA_ARGS__)
-
-/* The same line for every engine. */
-#define EMIT_ALL(r, ...)                                                       \
-  do {                                                                         \
-    for (int e_ = 0; e_ < NENGINES; e_++)                                      \
-      EMIT(r, e_, __VA_ARGS__);                                                \
-  } while (0)
-
-static void barrier(struct random *r) {
-  EMIT_ALL(r, "    sync\n");
-  r->region.n = 0;
-  for (int c = 0; c < NCHANNELS; c++) {
-    r->count[c] = 0;
-    r->lost[c] = false;
+  if (local >= FIRST_SUMS) {
+    b.kind = SUMS;
+    b.offset = turn % PSUM_PHASES * NSUMS * UNIT + (unit - FIRST_SUMS) * UNIT;
+    return b;
   }
-}
-
-static int engine_of(int channel) {
-  return channel < NENGINES ? channel : feeds[channel - NENGINES];
-}
-
-/* Column sets and their text, eight columns each. */
-static const struct {
-  uint32_t columns;
-  const char *pattern;
-} patterns[] = {
-    {0x00ff, "[8*4]"}, {0xff00, "+32[8*4]"}, {0x0ff0, "+16[8*4]"},
-    {0x5555, "[8*8]"}, {0xaaaa, "+4[8*8]"},
-};
-enum { NPATTERNS = sizeof patterns / sizeof *patterns };
-
-static void put_touch(struct random *r, int engine, const struct touch *t,
-                      int pattern, int reg) {
-  if (t->tensor < NSTATIC) {
-    EMIT(r, engine, "t%d%s", t->tensor, patterns[pattern].pattern);
-  } else if (rotating(t)) {
-    EMIT(r, engine, "t%d+r%d[8*4]", t->tensor, reg);
-  } else {
-    EMIT(r, engine, "t%d", t->tensor);
-    if (t->advancing)
-      EMIT(r, engine, "+r%d", reg);
-    EMIT(r, engine, "{4*64}[8*4]");
+  if (local >= FIRST_ROTATING) {
+    b.kind = ROTATING;
+    b.slots = (uint8_t)(2 + local - FIRST_ROTATING);
+    unit = local == FIRST_ROTATING ? NSTATIC : NSTATIC + 2;
   }
+  b.offset = sbuf + unit * UNIT;
+  return b;
 }
 
-/* The register that holds a run-time offset, computed just before use. */
-static void put_offset(struct random *r, int engine, const struct touch *t,
-                       int reg) {
-  int index = 20 + t->loop;
-  if (rotating(t)) {
-    EMIT(r, engine, "    add r%d, r%d, %d\n", reg, index, t->phase);
-    EMIT(r, engine, "    rem r%d, r%d, %d\n", reg, reg, slots_of(t->tensor));
-    EMIT(r, engine, "    mul r%d, r%d, 64\n", reg, reg);
-  } else if (t->advancing) {
-    EMIT(r, engine, "    mul r%d, r%d, 256\n", reg, index);
-  }
-}
-
-/* A loop around here, -1: none. */
-static int some_loop(struct random *r) {
-  int loops[MAX_DEPTH + 1], n = 0;
-  for (int d = 0; d < r->depth; d++)
-    if (r->loop[d])
-      loops[n++] = d;
-  return n ? loops[below(r, n)] : -1;
-}
-
-/* A random operand; in DRAM too if `dram`. */
-static struct touch some_touch(struct random *r, bool dram, bool write,
-                               int *pattern) {
-  struct touch t = {.write = write, .loop = some_loop(r)};
-  *pattern = below(r, NPATTERNS);
-  if (dram && chance(r, 50)) {
-    t.tensor = write ? OUT : IN;
-    t.advancing = t.loop >= 0 && chance(r, 70);
-    return t;
-  }
-  if (t.loop >= 0 && chance(r, 45)) {
-    t.tensor = NSTATIC + below(r, NROTATING);
-    t.phase = below(r, slots_of(t.tensor));
-    return t;
-  }
-  t.tensor = below(r, NSTATIC);
-  t.columns = patterns[*pattern].columns;
-  return t;
-}
-
-/* Whether d conflicts with work that no immediate wait can name. */
-static bool needs_barrier(const struct random *r, const struct done *d) {
-  for (size_t i = 0; i < r->region.n; i++)
-    if (r->region.v[i].uncounted && conflicts(&r->region.v[i], d))
-      return true;
-  return false;
-}
-
-/* One wait per channel with conflicting work in this region; the last one as
- * the suffix of the instruction itself. */
-static void put_waits(struct random *r, const struct done *d, char *suffix,
-                      size_t size) {
-  uint32_t need[NCHANNELS] = {0};
-  for (size_t i = 0; i < r->region.n; i++)
-    if (conflicts(&r->region.v[i], d))
-      need[r->region.v[i].channel] = r->region.v[i].ordinal;
-  int engine = engine_of(d->channel), last = -1;
-  for (int c = 0; c < NCHANNELS; c++) {
-    if (!need[c])
+/* Half of the phases go on with a buffer of the one before, some read what it
+ * wrote to DRAM. */
+static enum nsr_status new_phase(struct random *r) {
+  uint32_t phase = (uint32_t)r->words.n;
+  uint32_t before = r->local[1 + nsr_random_below(r, NSTATIC - 1)];
+  uint32_t out = r->local[OUT];
+  bool share = phase && nsr_random_chance(r, 50);
+  bool read = phase && nsr_random_chance(r, 40);
+  for (int i = 0; i < NLOCAL; i++) {
+    if ((i == 0 && share) || (i == IN && read)) {
+      r->local[i] = i == IN ? out : before;
       continue;
-    if (last >= 0)
-      EMIT(r, engine, "    wait ?s%d>=%" PRIu32 "\n", last, need[last]);
-    last = c;
+    }
+    r->local[i] = (uint32_t)r->buffers.n;
+    NSR_PUSH(r->ctx, NSR_SCRATCH, &r->buffers, buffer(phase, i));
   }
-  suffix[0] = 0;
-  if (last >= 0)
-    snprintf(suffix, size, " ?s%d>=%" PRIu32, last, need[last]);
-}
-
-static const char *operation(struct random *r, int channel, int ntouch) {
-  static const char *const two[] = {"ts", "copy"};
-  if (channel >= NENGINES)
-    return "dma";
-  if (channel == ACT)
-    return ntouch == 2 ? (chance(r, 60) ? "act" : "copy") : "memset";
-  return ntouch == 3 ? "tt" : ntouch == 2 ? two[below(r, 2)] : "memset";
-}
-
-static const char *arguments(const char *op) {
-  switch (op[1]) {
-  case 't':
-    return " op=add";
-  case 's':
-    return " op0=mul imm0=0.5 op1=add imm1=1.0";
-  case 'c':
-    return " func=relu scale=1.0 bias=0.5";
-  case 'e':
-    return " value=3";
-  default:
-    return "";
-  }
-}
-
-/* The operands of work on a channel: destination, then sources. */
-static void choose(struct random *r, struct done *d, int pattern[3]) {
-  bool dma = d->channel >= NENGINES;
-  d->ntouch = dma ? 2 : d->channel == ACT ? 1 + below(r, 2) : 1 + below(r, 3);
-  for (int i = 0; i < d->ntouch; i++) {
-    d->touch[i] = some_touch(r, dma, i == 0, &pattern[i]);
-    if (dma && i == 1 && d->touch[0].tensor == OUT && d->touch[1].tensor == IN)
-      d->touch[1].tensor = OUT;
-  }
-}
-
-static enum nsr_status finish(struct random *r, struct done *d) {
-  d->ordinal = ++r->count[d->channel];
-  d->uncounted = r->lost[d->channel];
-  NSR_PUSH(r->ctx, NSR_SCRATCH, &r->region, *d);
-  r->left--;
+  NSR_PUSH(r->ctx, NSR_SCRATCH, &r->words, 0);
   return NSR_OK;
 }
 
-static enum nsr_status put_work(struct random *r) {
-  static const int channels[] = {ACT,          DVE,          DVE,
-                                 POOL,         NENGINES + 0, NENGINES + 1,
-                                 NENGINES + 2, NENGINES + 0};
-  struct done d = {.channel = channels[below(r, 8)]};
-  int pattern[3];
-  char suffix[40];
-  int engine = engine_of(d.channel);
-  choose(r, &d, pattern);
-  if (needs_barrier(r, &d) && r->no_barrier)
-    return NSR_OK;
-  if (needs_barrier(r, &d))
-    barrier(r);
-  for (int i = 0; i < d.ntouch; i++)
-    put_offset(r, engine, &d.touch[i], 30 + i);
-  put_waits(r, &d, suffix, sizeof suffix);
-  const char *op = operation(r, d.channel, d.ntouch);
-  EMIT(r, engine, "    %s ", op);
-  if (d.channel >= NENGINES)
-    EMIT(r, engine, "q%d, ", d.channel - NENGINES);
-  for (int i = 0; i < d.ntouch; i++) {
-    EMIT(r, engine, "%s", i ? ", " : "");
-    put_touch(r, engine, &d.touch[i], pattern[i], 30 + i);
-  }
-  EMIT(r, engine, "%s%s ^s%d\n", arguments(op), suffix, d.channel);
-  return finish(r, &d);
+/* The next word of the phase that decides control flow, into a register. */
+static uint32_t new_word(struct random *r) {
+  return 4 * r->words.v[r->words.n - 1]++;
 }
 
-/* A register store or load of one column, on any engine. */
-static enum nsr_status put_word(struct random *r) {
-  bool store = chance(r, 50);
-  struct done d = {.channel = below(r, NENGINES), .ntouch = 1};
-  int column = below(r, COLS);
-  char suffix[40];
-  d.touch[0] = (struct touch){.tensor = below(r, NSTATIC),
-                              .columns = UINT32_C(1) << column,
-                              .write = store};
-  if (needs_barrier(r, &d) && r->no_barrier)
-    return NSR_OK;
-  if (needs_barrier(r, &d))
-    barrier(r);
-  put_waits(r, &d, suffix, sizeof suffix);
-  const char *where = "{0:1}";
-  if (store)
-    EMIT(r, d.channel, "    st t%d+%d%s, r10%s ^s%d\n", d.touch[0].tensor,
-         4 * column, where, suffix, d.channel);
-  else
-    EMIT(r, d.channel, "    ld r40, t%d+%d%s%s ^s%d\n", d.touch[0].tensor,
-         4 * column, where, suffix, d.channel);
-  return finish(r, &d);
+static void put_own_count(struct random *r, int engine, int reg) {
+  INSN(r, engine, "    ld r%d, n%zu+%" PRIu32 "\n", reg, r->words.n - 1,
+       new_word(r));
+}
+
+static void put_count(struct random *r, int reg) {
+  nsr_random_all(r, "    ld r%d, n%zu+%" PRIu32 "\n", reg, r->words.n - 1,
+                 new_word(r));
 }
 
 /* ---- scopes of one engine */
 
-/* Work of one engine behind a condition, its own hazards waited for. */
-static enum nsr_status put_private_work(struct random *r, int engine) {
-  struct done d = {.ntouch = 1};
-  char suffix[40];
-  bool store = chance(r, 60);
-  int column = below(r, COLS);
-  d.channel = engine;
-  d.touch[0] = (struct touch){.tensor = below(r, NSTATIC),
-                              .columns = UINT32_C(1) << column,
-                              .write = store};
-  for (size_t i = 0; i < r->region.n; i++)
-    if (r->region.v[i].uncounted && conflicts(&r->region.v[i], &d))
-      return NSR_OK; /* nothing could order it here */
-  put_waits(r, &d, suffix, sizeof suffix);
-  if (store)
-    EMIT(r, engine, "    st t%d+%d{0:1}, r10%s ^s%d\n", d.touch[0].tensor,
-         4 * column, suffix, engine);
-  else
-    EMIT(r, engine, "    ld r40, t%d+%d{0:1}%s ^s%d\n", d.touch[0].tensor,
-         4 * column, suffix, engine);
-  return finish(r, &d);
-}
-
-/* Behind it the engine's count is not known; work in it is named by nobody
- * outside. */
-static void lose(struct random *r, int channel, size_t from) {
-  r->lost[channel] = true;
-  for (size_t i = from; i < r->region.n; i++)
-    if (r->region.v[i].channel == channel)
-      r->region.v[i].uncounted = true;
+/* Arms of two engines are not one arm: something between them may have to
+ * happen behind the one and in front of the other. */
+static void put_own_parity(struct random *r, int engine, int index) {
+  INSN(r, engine, "    add r42, r%d, %d\n", index, engine + 1);
+  INSN(r, engine, "    and r42, r42, 1\n");
 }
 
 static enum nsr_status put_private_arm(struct random *r) {
-  int engine = below(r, NENGINES), loop = some_loop(r);
+  int engine = nsr_random_below(r, NENGINES), loop = nsr_random_loop(r);
   uint32_t label = r->labels++;
   size_t from = r->region.n;
   if (r->lost[engine])
     return NSR_OK;
   if (loop >= 0)
-    EMIT(r, engine, "    and r42, r%d, 1\n", 20 + loop);
+    put_own_parity(r, engine, 20 + loop);
   else
-    EMIT(r, engine, "    ld r42, counts+%" PRIu32 "\n", 4 * r->words++);
-  EMIT(r, engine, "    br.eq r42, 0, own%" PRIu32 "\n", label);
-  for (int i = 1 + below(r, 3); i > 0; i--)
-    NSR_TRY(put_private_work(r, engine));
+    put_own_count(r, engine, 42);
+  INSN(r, engine, "    br.eq r42, 0, own%" PRIu32 "\n", label);
+  for (int i = 1 + nsr_random_below(r, 3); i > 0; i--)
+    if (nsr_random_room(r, PRIVATE_WORK))
+      NSR_TRY(nsr_random_private_work(r, engine));
   EMIT(r, engine, "own%" PRIu32 ":\n", label);
-  lose(r, engine, from);
+  nsr_random_lose(r, engine, from);
   return NSR_OK;
 }
 
 /* A loop that stores tile after tile through a queue. */
 static enum nsr_status put_private_loop(struct random *r) {
-  int queue = below(r, NQUEUES), channel = NENGINES + queue;
-  int engine = feeds[queue];
-  uint32_t label = r->labels++;
+  int channel = NENGINES + nsr_random_below(r, NQUEUES);
+  int engine = nsr_random_engine(channel);
+  uint32_t label = r->labels++, out = r->local[OUT];
   size_t from = r->region.n;
   struct done d = {.channel = channel, .ntouch = 2};
-  d.touch[0] = (struct touch){.tensor = OUT, .write = true};
-  d.touch[1] = (struct touch){.tensor = below(r, NSTATIC), .columns = 0x00ff};
-  for (size_t i = 0; i < r->region.n; i++)
-    if (conflicts(&r->region.v[i], &d))
-      return NSR_OK;
-  EMIT(r, engine, "    ld r43, counts+%" PRIu32 "\n", 4 * r->words++);
-  EMIT(r, engine, "    mov r44, 0\nown%" PRIu32 ":\n", label);
-  EMIT(r, engine, "    br.ge r44, r43, end%" PRIu32 "\n", label);
-  EMIT(r, engine, "    mul r45, r44, 256\n");
-  EMIT(r, engine, "    dma q%d, t%d+r45{4*64}[8*4], t%d[8*4]\n", queue, OUT,
-       d.touch[1].tensor);
-  EMIT(r, engine, "    add r44, r44, 1\n    br own%" PRIu32 "\n", label);
+  d.touch[0] = (struct touch){.buffer = out, .kind = DRAM, .write = true};
+  d.touch[1] = nsr_random_columns(r, 0x00ff, "[8*4]", false);
+  if (nsr_random_conflicts(r, &d))
+    return NSR_OK;
+  put_own_count(r, engine, 43);
+  INSN(r, engine, "    mov r44, 0\n");
+  EMIT(r, engine, "own%" PRIu32 ":\n", label);
+  INSN(r, engine, "    br.ge r44, r43, end%" PRIu32 "\n", label);
+  INSN(r, engine, "    mul r45, r44, 256\n");
+  INSN(r, engine,
+       "    dma q%d, t%" PRIu32 "+r45{4*64}[8*4], t%" PRIu32 "[8*4]\n",
+       channel - NENGINES, out, d.touch[1].buffer);
+  INSN(r, engine, "    add r44, r44, 1\n");
+  INSN(r, engine, "    br own%" PRIu32 "\n", label);
   EMIT(r, engine, "end%" PRIu32 ":\n", label);
-  NSR_TRY(finish(r, &d));
-  lose(r, channel, from);
+  NSR_TRY(nsr_random_finish(r, &d));
+  nsr_random_lose(r, channel, from);
   return NSR_OK;
 }
 
 /* ---- scopes of all engines without a barrier */
 
-static void put_count(struct random *r, int reg) {
-  EMIT_ALL(r, "    ld r%d, counts+%" PRIu32 "\n", reg, 4 * r->words);
-  r->words++;
+static bool any_lost(const struct random *r) {
+  for (int c = 0; c < NCHANNELS; c++)
+    if (r->lost[c])
+      return true;
+  return false;
 }
 
 static void lose_all(struct random *r, const uint32_t *count, size_t from) {
   for (int c = 0; c < NCHANNELS; c++)
     if (r->count[c] != count[c])
-      lose(r, c, from);
+      nsr_random_lose(r, c, from);
 }
 
 /* Decided alike on all engines: by the parity of an iteration, or by a word
  * that each loads for itself. Work in it counts on; behind it nobody knows. */
 static enum nsr_status put_common_arm(struct random *r) {
   uint32_t label = r->labels++, count[NCHANNELS];
-  int loop = some_loop(r);
+  int loop = nsr_random_loop(r);
   size_t from = r->region.n;
-  for (int c = 0; c < NCHANNELS; c++) {
+  if (any_lost(r))
+    return NSR_OK;
+  for (int c = 0; c < NCHANNELS; c++)
     count[c] = r->count[c];
-    if (r->lost[c])
-      return NSR_OK;
-  }
-  if (loop >= 0 && chance(r, 50))
-    EMIT_ALL(r, "    and r46, r%d, 1\n", 20 + loop);
+  if (loop >= 0 && nsr_random_chance(r, 50))
+    nsr_random_all(r, "    and r46, r%d, 1\n", 20 + loop);
   else
     put_count(r, 46);
-  EMIT_ALL(r, "    br.eq r46, 0, all%" PRIu32 "\n", label);
+  nsr_random_all(r, "    br.eq r46, 0, all%" PRIu32 "\n", label);
   r->no_barrier = true;
-  for (int i = 1 + below(r, 4); i > 0; i--)
-    NSR_TRY(chance(r, 70) ? put_work(r) : put_word(r));
+  for (int i = 1 + nsr_random_below(r, 4); i > 0 && nsr_random_room(r, WORK);
+       i--)
+    NSR_TRY(nsr_random_chance(r, 70) ? nsr_random_work(r) : nsr_random_word(r));
   r->no_barrier = false;
-  EMIT_ALL(r, "all%" PRIu32 ":\n", label);
+  nsr_random_label(r, "all", label);
   lose_all(r, count, from);
   return NSR_OK;
 }
@@ -433,157 +216,230 @@ static enum nsr_status put_common_arm(struct random *r) {
 static enum nsr_status put_common_loop(struct random *r) {
   uint32_t label = r->labels++, count[NCHANNELS];
   size_t from = r->region.n;
-  for (int c = 0; c < NCHANNELS; c++) {
+  if (any_lost(r))
+    return NSR_OK;
+  for (int c = 0; c < NCHANNELS; c++)
     count[c] = r->count[c];
-    if (r->lost[c])
-      return NSR_OK;
-  }
   put_count(r, 47);
-  EMIT_ALL(r, "    mov r48, 0\n");
-  EMIT_ALL(r, "all%" PRIu32 ":\n    br.ge r48, r47, end%" PRIu32 "\n", label,
-           label);
-  for (int i = 1 + below(r, 2); i > 0; i--) {
+  nsr_random_all(r, "    mov r48, 0\n");
+  nsr_random_label(r, "all", label);
+  nsr_random_all(r, "    br.ge r48, r47, end%" PRIu32 "\n", label);
+  for (int i = 1 + nsr_random_below(r, 2); i > 0; i--) {
     char suffix[40];
-    struct done d = {.channel = below(r, NENGINES), .ntouch = 1};
-    int column = below(r, COLS);
-    d.touch[0] = (struct touch){.tensor = below(r, NSTATIC),
-                                .columns = UINT32_C(1) << column};
-    put_waits(r, &d, suffix, sizeof suffix);
-    EMIT(r, d.channel, "    ld r40, t%d+%d{0:1}%s\n", d.touch[0].tensor,
-         4 * column, suffix);
-    NSR_TRY(finish(r, &d));
+    struct done d = {.channel = nsr_random_below(r, NENGINES), .ntouch = 1};
+    int column = nsr_random_below(r, 16);
+    d.touch[0] = nsr_random_columns(r, UINT32_C(1) << column, "", false);
+    nsr_random_waits(r, &d, suffix, sizeof suffix);
+    INSN(r, d.channel, "    ld r40, t%" PRIu32 "+%d{0:1}%s\n",
+         d.touch[0].buffer, 4 * column, suffix);
+    NSR_TRY(nsr_random_finish(r, &d));
   }
-  EMIT_ALL(r, "    add r48, r48, 1\n    br all%" PRIu32 "\n", label);
-  EMIT_ALL(r, "end%" PRIu32 ":\n", label);
+  nsr_random_all(r, "    add r48, r48, 1\n");
+  nsr_random_all(r, "    br all%" PRIu32 "\n", label);
+  nsr_random_label(r, "end", label);
   lose_all(r, count, from);
   return NSR_OK;
 }
 
 /* ---- structure */
 
-static enum nsr_status put_body(struct random *r, int length);
+static enum nsr_status put_item(struct random *r);
+
+/* Fills what is left. */
+static enum nsr_status put_body(struct random *r) {
+  while (nsr_random_room(r, WORD))
+    NSR_TRY(put_item(r));
+  return NSR_OK;
+}
+
+/* Where a scope of at least `least` instructions is to end: mostly short,
+ * sometimes long. */
+static int64_t end_of(struct random *r, int64_t least) {
+  int x = nsr_random_below(r, 100);
+  int more = x < 45 ? 60 : x < 75 ? 250 : x < 95 ? 800 : 1800;
+  int64_t end = r->made + least + nsr_random_below(r, more);
+  return end < r->until ? end : r->until;
+}
+
+/* The body, all that a break jumps over, and what is behind it. */
+static enum nsr_status put_iteration(struct random *r, int index,
+                                     uint32_t label) {
+  bool leave = nsr_random_chance(r, 20);
+  int64_t held = NENGINES + (leave ? 2 * NENGINES + WORK : 0);
+  r->until -= held;
+  NSR_TRY(put_body(r));
+  r->until += held;
+  nsr_random_barrier(r);
+  if (!leave)
+    return NSR_OK;
+  nsr_random_all(r, "    br.eq r%d, 2, done%" PRIu32 "\n", index, label);
+  r->until -= NENGINES;
+  NSR_TRY(put_item(r));
+  r->until += NENGINES;
+  nsr_random_barrier(r);
+  return NSR_OK;
+}
 
 /* Top-test, bottom-test (behind a conditional), or broken out of. */
 static enum nsr_status put_loop(struct random *r) {
   int d = r->depth++, trip = 10 + d, index = 20 + d;
   uint32_t label = r->labels++;
-  bool bottom = chance(r, 25), leave = chance(r, 20);
+  int64_t outer = r->until;
+  bool bottom = nsr_random_chance(r, 25);
   r->loop[d] = true;
+  r->until = end_of(r, LOOP);
   put_count(r, trip);
-  EMIT_ALL(r, "    mov r%d, 0\n", index);
-  barrier(r);
+  nsr_random_all(r, "    mov r%d, 0\n", index);
+  nsr_random_barrier(r);
   if (bottom)
-    EMIT_ALL(r, "    br.le r%d, 0, done%" PRIu32 "\n", trip, label);
-  EMIT_ALL(r, "loop%" PRIu32 ":\n", label);
+    nsr_random_all(r, "    br.le r%d, 0, done%" PRIu32 "\n", trip, label);
+  nsr_random_label(r, "loop", label);
   if (!bottom)
-    EMIT_ALL(r, "    br.ge r%d, r%d, done%" PRIu32 "\n", index, trip, label);
-  NSR_TRY(put_body(r, 2 + below(r, 4)));
-  barrier(r);
-  if (leave) {
-    EMIT_ALL(r, "    br.eq r%d, 2, done%" PRIu32 "\n", index, label);
-    NSR_TRY(put_body(r, 1));
-    barrier(r);
-  }
-  EMIT_ALL(r, "    add r%d, r%d, 1\n", index, index);
+    nsr_random_all(r, "    br.ge r%d, r%d, done%" PRIu32 "\n", index, trip,
+                   label);
+  r->until -= (bottom ? 3 : 2) * NENGINES;
+  NSR_TRY(put_iteration(r, index, label));
+  r->until = outer;
+  nsr_random_all(r, "    add r%d, r%d, 1\n", index, index);
   if (bottom)
-    EMIT_ALL(r, "    br.lt r%d, r%d, loop%" PRIu32 "\n", index, trip, label);
+    nsr_random_all(r, "    br.lt r%d, r%d, loop%" PRIu32 "\n", index, trip,
+                   label);
   else
-    EMIT_ALL(r, "    br loop%" PRIu32 "\n", label);
-  EMIT_ALL(r, "done%" PRIu32 ":\n", label);
+    nsr_random_all(r, "    br loop%" PRIu32 "\n", label);
+  nsr_random_label(r, "done", label);
   if (bottom)
-    barrier(r);
+    nsr_random_barrier(r);
   r->depth--;
+  return NSR_OK;
+}
+
+/* One arm, or two that share the room. */
+static enum nsr_status put_arms(struct random *r, uint32_t label) {
+  bool two = nsr_random_chance(r, 30);
+  int64_t end = r->until - NENGINES, half = (end - r->made) / 2;
+  r->until = two ? r->made + half - NENGINES : end;
+  NSR_TRY(put_body(r));
+  nsr_random_barrier(r);
+  if (!two) {
+    nsr_random_label(r, "skip", label);
+    return NSR_OK;
+  }
+  nsr_random_all(r, "    br join%" PRIu32 "\n", label);
+  nsr_random_label(r, "skip", label);
+  nsr_random_barrier(r);
+  r->until = end;
+  NSR_TRY(put_body(r));
+  nsr_random_barrier(r);
+  nsr_random_label(r, "join", label);
   return NSR_OK;
 }
 
 /* On a loaded word, or on the parity of an iteration. */
 static enum nsr_status put_conditional(struct random *r) {
   uint32_t label = r->labels++;
-  int loop = some_loop(r);
-  if (loop >= 0 && chance(r, 50))
-    EMIT_ALL(r, "    and r41, r%d, 1\n", 20 + loop);
+  int loop = nsr_random_loop(r);
+  int64_t outer = r->until;
+  r->until = end_of(r, CONDITIONAL);
+  if (loop >= 0 && nsr_random_chance(r, 50))
+    nsr_random_all(r, "    and r41, r%d, 1\n", 20 + loop);
   else
     put_count(r, 41);
-  barrier(r);
-  EMIT_ALL(r, "    br.eq r41, 0, skip%" PRIu32 "\n", label);
+  nsr_random_barrier(r);
+  nsr_random_all(r, "    br.eq r41, 0, skip%" PRIu32 "\n", label);
   r->loop[r->depth++] = false;
-  NSR_TRY(put_body(r, 1 + below(r, 3)));
-  barrier(r);
-  if (chance(r, 30)) {
-    EMIT_ALL(r, "    br join%" PRIu32 "\nskip%" PRIu32 ":\n", label, label);
-    barrier(r);
-    NSR_TRY(put_body(r, 1 + below(r, 3)));
-    barrier(r);
-    EMIT_ALL(r, "join%" PRIu32 ":\n", label);
-  } else {
-    EMIT_ALL(r, "skip%" PRIu32 ":\n", label);
-  }
+  NSR_TRY(put_arms(r, label));
   r->depth--;
+  r->until = outer;
   return NSR_OK;
 }
 
-static enum nsr_status put_body(struct random *r, int length) {
-  for (int i = 0; i < length; i++) {
-    bool deep = r->depth >= r->depth_limit || r->left <= 0;
-    int x = below(r, 100);
-    if (x < 22 && !deep)
-      NSR_TRY(put_loop(r));
-    else if (x < 34 && !deep)
-      NSR_TRY(put_conditional(r));
-    else if (x < 44)
-      NSR_TRY(put_word(r));
-    else if (x < 50)
-      NSR_TRY(put_private_arm(r));
-    else if (x < 54)
-      NSR_TRY(put_private_loop(r));
-    else if (x < 60)
-      NSR_TRY(put_common_arm(r));
-    else if (x < 63)
-      NSR_TRY(put_common_loop(r));
-    else
-      NSR_TRY(put_work(r));
+static enum nsr_status put_item(struct random *r) {
+  static const struct {
+    int below, room;
+    enum nsr_status (*put)(struct random *r);
+  } items[] = {{22, LOOP, put_loop},
+               {34, CONDITIONAL, put_conditional},
+               {44, WORD, nsr_random_word},
+               {50, ARM, put_private_arm},
+               {54, PRIVATE_LOOP, put_private_loop},
+               {60, COMMON_ARM, put_common_arm},
+               {63, COMMON_LOOP, put_common_loop},
+               {68, MATMUL, nsr_random_matmul},
+               {100, WORK, nsr_random_work}};
+  bool deep = r->depth >= r->depth_limit;
+  int x = deep ? 34 + nsr_random_below(r, 66) : nsr_random_below(r, 100);
+  size_t i = 0;
+  while (x >= items[i].below)
+    i++;
+  return nsr_random_room(r, items[i].room) ? items[i].put(r)
+                                           : nsr_random_word(r);
+}
+
+static enum nsr_status put_phase(struct random *r) {
+  int64_t outer = r->until;
+  NSR_TRY(new_phase(r));
+  int64_t end = r->made + 300 + nsr_random_below(r, 1700);
+  r->until = end < outer ? end : outer;
+  NSR_TRY(put_body(r));
+  r->until = outer;
+  return NSR_OK;
+}
+
+/* ---- the kernel */
+
+static void put_tensor(const struct random *r, uint32_t i,
+                       struct nsr_strbuf *out) {
+  const struct buffer *b = &r->buffers.v[i];
+  const char *name = b->kind == SUMS ? "psum f32" : "sbuf i32";
+  nsr_strbuf_printf(out, ".tensor t%" PRIu32, i);
+  if (b->kind == DRAM)
+    nsr_strbuf_printf(out, " dram i32 [512, 16] at %" PRIu32 " %s\n", b->offset,
+                      b->input ? "input" : "output");
+  else
+    nsr_strbuf_printf(out, " %s [4, %d] at %d:4, %" PRIu32 " scratch%s\n", name,
+                      16 * b->slots, b->part, b->offset,
+                      b->kind == SUMS ? "" : " range 0 3");
+}
+
+static void put_head(const struct random *r, struct nsr_strbuf *out) {
+  nsr_strbuf_puts(out, ".isa tile64\n.kernel \"random\"\n.queue q0 sp\n"
+                       ".queue q1 act\n.queue q2 sp\n.queue q3 pool\n");
+  for (size_t i = 0; i < r->words.n; i++) {
+    nsr_strbuf_printf(out,
+                      ".tensor n%zu dram i32 [%" PRIu32 "] at %" PRIu32
+                      " input range 0 %" PRId64 " words 2",
+                      i, r->words.v[i] + 1, dram_of((uint32_t)i), r->trips);
+    for (uint32_t w = 0; w < r->words.v[i]; w++)
+      nsr_strbuf_printf(out, ", %" PRIu32, w % 3 + 1);
+    nsr_strbuf_puts(out, "\n");
   }
-  return NSR_OK;
+  for (uint32_t i = 0; i < r->buffers.n; i++)
+    put_tensor(r, i, out);
 }
 
-static void put_head(struct random *r, struct nsr_strbuf *out) {
-  nsr_strbuf_puts(out, ".isa tile64\n.kernel \"random\"\n"
-                       ".queue q0 sp\n.queue q1 act\n.queue q2 sp\n");
-  nsr_strbuf_printf(out,
-                    ".tensor counts dram i32 [%" PRIu32 "] at 0x10000 input "
-                    "range 0 %" PRId64 " words 2",
-                    r->words + 1, r->trips);
-  for (uint32_t i = 0; i < r->words; i++)
-    nsr_strbuf_printf(out, ", %d", (int)(i % 3) + 1);
-  nsr_strbuf_puts(out, "\n");
-  for (int i = 0; i < NSTATIC; i++)
-    nsr_strbuf_printf(
-        out, ".tensor t%d sbuf i32 [4, 16] at 0:4, %d scratch range 0 3\n", i,
-        i * 64);
-  for (int i = NSTATIC; i < IN; i++)
-    nsr_strbuf_printf(
-        out, ".tensor t%d sbuf i32 [4, %d] at 0:4, %d scratch range 0 3\n", i,
-        16 * slots_of(i), 1024 * (i - NSTATIC + 1));
-  nsr_strbuf_printf(out,
-                    ".tensor t%d dram i32 [512, 16] at 0x100000 input\n"
-                    ".tensor t%d dram i32 [512, 16] at 0x200000 output\n",
-                    IN, OUT);
+static enum nsr_status put_all(struct random *r) {
+  if (nsr_random_room(r, NENGINES))
+    nsr_random_all(r, "    mov r10, 7\n");
+  while (nsr_random_room(r, WORD))
+    NSR_TRY(put_phase(r));
+  for (int e = 0; nsr_random_room(r, 1); e = (e + 1) % NENGINES)
+    INSN(r, e, "    nop\n");
+  nsr_random_barrier(r);
+  nsr_random_all(r, "    halt\n");
+  return NSR_OK;
 }
 
 static enum nsr_status make(struct nsr_ctx *ctx, const int64_t *v,
                             struct nsr_strbuf *out) {
   struct random r = {.ctx = ctx,
                      .state = (uint64_t)v[SEED],
-                     .left = v[INSTRUCTIONS],
                      .depth_limit = v[DEPTH],
-                     .trips = v[TRIPS]};
+                     .trips = v[TRIPS],
+                     .until = v[INSTRUCTIONS] - END};
   for (int e = 0; e < NENGINES; e++)
     nsr_strbuf_init(&r.text[e], ctx, NSR_SCRATCH);
-  EMIT_ALL(&r, "    mov r10, 7\n");
-  while (r.left > 0)
-    NSR_TRY(put_body(&r, 3));
-  barrier(&r);
-  EMIT_ALL(&r, "    halt\n");
+  NSR_TRY(put_all(&r));
+  assert(r.made == v[INSTRUCTIONS]);
   put_head(&r, out);
   for (int e = 0; e < NENGINES; e++) {
     const char *text;
@@ -600,8 +456,8 @@ const struct nsr_gen_kernel nsr_gen_random = {
     .about = "a structured kernel from a seed, in naive barrier form",
     .nparams = 4,
     .params = {{"seed", 1, 1, 0, INT32_MAX},
-               {"instructions", 30, 1000, 1, 1 << 20},
-               {"depth", 3, 4, 0, MAX_DEPTH},
+               {"instructions", 500, 10000, LEAST, 4000000},
+               {"depth", 4, 4, 0, MAX_DEPTH},
                {"trips", 3, 3, 0, 100}},
     .make = make,
 };
