@@ -86,11 +86,12 @@ const struct nsr_diag *nsr_ctx_first_error(const struct nsr_ctx *ctx) {
 
 /* ---- work */
 
-void nsr_work_count(struct nsr_ctx *ctx, enum nsr_work stage, uint64_t units) {
+void nsr_work_count(struct nsr_ctx *ctx, enum nsr_counter stage,
+                    uint64_t units) {
   ctx->work[stage] += units;
 }
 
-uint64_t nsr_work(const struct nsr_ctx *ctx, enum nsr_work stage) {
+uint64_t nsr_work(const struct nsr_ctx *ctx, enum nsr_counter stage) {
   return ctx->work[stage];
 }
 

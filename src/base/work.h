@@ -11,7 +11,7 @@
 
 #include <nsr/nsr.h>
 
-enum nsr_work {
+enum nsr_counter {
   NSR_WORK_BYTES,    /* handed out by the arenas */
   NSR_WORK_DECODE,   /* words decoded by nsr_stream_decode */
   NSR_WORK_GEN,      /* pieces of work compared by a generator */
@@ -27,7 +27,8 @@ enum nsr_work {
   NSR_NWORK
 };
 
-void nsr_work_count(struct nsr_ctx *ctx, enum nsr_work stage, uint64_t units);
-uint64_t nsr_work(const struct nsr_ctx *ctx, enum nsr_work stage);
+void nsr_work_count(struct nsr_ctx *ctx, enum nsr_counter stage,
+                    uint64_t units);
+uint64_t nsr_work(const struct nsr_ctx *ctx, enum nsr_counter stage);
 
 #endif

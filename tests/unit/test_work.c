@@ -46,7 +46,7 @@ struct work {
 static struct work work(struct nsr_ctx *ctx) {
   struct work w;
   for (int i = 0; i < NSR_NWORK; i++)
-    w.of[i] = nsr_work(ctx, (enum nsr_work)i);
+    w.of[i] = nsr_work(ctx, (enum nsr_counter)i);
   return w;
 }
 
