@@ -233,3 +233,23 @@ enum nsr_status tool_stage(struct tool *t, struct nsr_staged **all,
                            const char *path, const void *data, size_t size) {
   return nsr_file_stage(t->ctx, all, path ? path : "-", data, size);
 }
+
+bool tool_file(struct tool *t, const char *option, const char *path) {
+  return (*path && strcmp(path, "-") != 0) ||
+         tool_refuse(t, "%s takes the name of a file, not '%s'", option, path);
+}
+
+enum nsr_status tool_external(struct tool *t, const char *path,
+                              const struct nsr_kernel *k,
+                              const struct nsr_external **external) {
+  const uint8_t *data;
+  size_t size;
+  struct nsr_external *x;
+  *external = NULL;
+  if (!path)
+    return NSR_OK;
+  NSR_TRY(nsr_file_read(t->ctx, path, &data, &size));
+  NSR_TRY(nsr_external_parse(t->ctx, k, path, (const char *)data, size, &x));
+  *external = x;
+  return NSR_OK;
+}

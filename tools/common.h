@@ -13,6 +13,7 @@
 
 #include <getopt.h>
 
+#include <nsr/external.h>
 #include <nsr/kernel.h>
 
 struct tool {
@@ -71,6 +72,15 @@ bool tool_named(struct tool *t, const char *what, const char *path);
 /* Whether two files are not one ("-" is none); false: said, exit with
  * tool_stop. what: "-o and --json". */
 bool tool_apart(struct tool *t, const char *what, const char *a, const char *b);
+
+/* Whether an option names a file that can be read more than once; false:
+ * said, exit with tool_stop. */
+bool tool_file(struct tool *t, const char *option, const char *path);
+
+/* Reads a file of external events for a kernel; path NULL: none, NULL. */
+enum nsr_status tool_external(struct tool *t, const char *path,
+                              const struct nsr_kernel *k,
+                              const struct nsr_external **external);
 
 /* size zeroed bytes until the tool ends; NULL: out of memory. */
 void *tool_alloc(struct tool *t, size_t size);

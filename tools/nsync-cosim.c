@@ -22,6 +22,15 @@ static const char usage[] =
     "                      numeric mode from the files' contents, in one\n"
     "                      schedule\n"
     "      --tolerance=X   for outputs: absolute plus relative (0)\n"
+    "      --external=FILE what others do: events that wait for semaphores\n"
+    "                      of others and core barriers, write DRAM, and\n"
+    "                      update such semaphores; a line is\n"
+    "                        [NAME:] [then] [?sN>=V | ?cbar>=N]..\n"
+    "                        [write|read TENSOR[+OFFSET][:BYTES]]..\n"
+    "                        [^sN | ^sN+=V | ^sN=V]..\n"
+    "                      (isa/README.md). Without it, waits on semaphores "
+    "of\n"
+    "                      others hold at once\n"
     "      --inputs=N      inputs to try, 1 or more, while there are any "
     "others\n"
     "                      (at most 60)\n"
@@ -48,7 +57,7 @@ struct settings {
   struct nsr_judge_options judge;
   bool outputs, strict;
   double tolerance;
-  const char *json, *explain;
+  const char *json, *explain, *external;
 };
 
 /* ---- JSON */
@@ -247,7 +256,7 @@ static enum nsr_status parse_explain(struct tool *t, const struct settings *s,
 
 /* ---- main */
 
-static enum nsr_status judge(struct tool *t, const struct settings *s,
+static enum nsr_status judge(struct tool *t, struct settings *s,
                              const char *path_a, const char *path_b) {
   struct nsr_kernel *a, *b;
   struct nsr_judgement j;
@@ -255,6 +264,7 @@ static enum nsr_status judge(struct tool *t, const struct settings *s,
   uint32_t insn = 0;
   NSR_TRY(nsr_kernel_load(t->ctx, path_a, &a));
   NSR_TRY(nsr_kernel_load(t->ctx, path_b, &b));
+  NSR_TRY(tool_external(t, s->external, a, &s->judge.external));
   if (s->explain) {
     NSR_TRY(parse_explain(t, s, b, &engine, &insn));
     return explain(t, s, b, engine, insn);
@@ -301,8 +311,11 @@ static bool parse_count(struct tool *t, const char *name, const char *text,
 }
 
 static bool names(struct tool *t, const char *a, const char *b,
-                  const char *json) {
+                  const char *json, const char *external) {
   return tool_named(t, "A", a) && tool_named(t, "B", b) &&
+         (!external || (tool_file(t, "--external", external) &&
+                        (!json || tool_apart(t, "--external and --json",
+                                             external, json)))) &&
          (!json || (tool_named(t, "the report", json) &&
                     tool_apart(t, "A and --json", a, json) &&
                     tool_apart(t, "B and --json", b, json)));
@@ -319,6 +332,7 @@ int main(int argc, char **argv) {
       {"strict", no_argument, NULL, 'S'},
       {"json", required_argument, NULL, 'j'},
       {"explain", required_argument, NULL, 'e'},
+      {"external", required_argument, NULL, 'x'},
       TOOL_OPTIONS};
   struct tool t;
   struct settings s = {0};
@@ -356,6 +370,9 @@ int main(int argc, char **argv) {
     case 'e':
       s.explain = optarg;
       break;
+    case 'x':
+      s.external = optarg;
+      break;
     default:
       return tool_stop(&t);
     }
@@ -365,9 +382,12 @@ int main(int argc, char **argv) {
   if (s.explain && s.outputs &&
       !tool_refuse(&t, "--explain is for --relation=rewrite alone"))
     return tool_stop(&t);
+  if (s.external && s.outputs &&
+      !tool_refuse(&t, "--external is for --relation=rewrite alone"))
+    return tool_stop(&t);
   if (!tool_operands(&t, 2, "two kernels"))
     return tool_stop(&t);
-  if (!names(&t, argv[optind], argv[optind + 1], s.json))
+  if (!names(&t, argv[optind], argv[optind + 1], s.json, s.external))
     return tool_stop(&t);
   return tool_exit(&t, judge(&t, &s, argv[optind], argv[optind + 1]));
 }

@@ -19,6 +19,8 @@ static const char usage[] =
     "                       \"-\" is standard output, instead of the text\n"
     "      --verify=cosim   judge by co-simulation (the default)\n"
     "      --verify=none    do not judge\n"
+    "      --external=FILE  what others do while the judge runs the kernels,\n"
+    "                       as for nsync-cosim\n"
     "      --strict         write nothing where something stays undecided or\n"
     "                       a barrier was kept (exit 4)\n"
     "      --registers=N    at most N new registers for each engine\n"
@@ -32,7 +34,7 @@ static const char usage[] =
     "malformed input or I/O, 4 undecided (--strict), 70 internal error.\n";
 
 struct request {
-  const char *in, *out, *json;
+  const char *in, *out, *json, *external;
   bool quiet;
   struct nsr_rewrite_options options;
 };
@@ -57,8 +59,10 @@ static enum nsr_status one(struct tool *t, const struct request *r,
                            struct nsr_blob *out, struct result *result) {
   const struct nsr_member *m = &c->members[i];
   struct nsr_kernel *k, *rewritten;
+  struct nsr_rewrite_options options = r->options;
   NSR_TRY(nsr_container_kernel(t->ctx, c, i, &k));
-  enum nsr_status status = nsr_rewrite(t->ctx, k, m->data, m->size, &r->options,
+  NSR_TRY(tool_external(t, r->external, k, &options.judge.external));
+  enum nsr_status status = nsr_rewrite(t->ctx, k, m->data, m->size, &options,
                                        &rewritten, &result->report);
   result->reported = status == NSR_OK || result->report.judged;
   if (status == NSR_OK && result->report.changed)
@@ -216,6 +220,9 @@ static bool option(struct tool *t, struct request *r, int c) {
     return true;
   case 'v':
     return verify(t, r, optarg);
+  case 'x':
+    r->external = optarg;
+    return true;
   case 's':
     r->options.strict = true;
     r->options.judge.whole_ranges = true;
@@ -239,6 +246,11 @@ static bool option(struct tool *t, struct request *r, int c) {
 /* IN may be OUT: it is read whole before anything is written. */
 static bool names(struct tool *t, const struct request *r) {
   return tool_named(t, "IN", r->in) && tool_named(t, "OUT", r->out) &&
+         (!r->external ||
+          (tool_file(t, "--external", r->external) &&
+           tool_apart(t, "--external and -o", r->external, r->out) &&
+           (!r->json ||
+            tool_apart(t, "--external and --json", r->external, r->json)))) &&
          (!r->json || (tool_named(t, "the report", r->json) &&
                        tool_apart(t, "-o and --json", r->out, r->json) &&
                        tool_apart(t, "IN and --json", r->in, r->json)));
@@ -249,6 +261,7 @@ int main(int argc, char **argv) {
       {"output", required_argument, NULL, 'o'},
       {"json", required_argument, NULL, 'j'},
       {"verify", required_argument, NULL, 'v'},
+      {"external", required_argument, NULL, 'x'},
       {"strict", no_argument, NULL, 's'},
       {"registers", required_argument, NULL, 'r'},
       {"semaphores", required_argument, NULL, 'm'},

@@ -3,12 +3,14 @@
  * Both kernels run on the engine model with opaque semantics, for a set of
  * inputs (trip counts and arms come from the control tensors' declared
  * ranges). For each input one schedule speaks for all (verification.md,
- * level 2) while semaphores only grow, each by one channel, and waits are >=;
- * elsewhere several schedules run and the verdict is undecided beyond them.
+ * level 2) while semaphores only grow, by updates in one order each, and waits
+ * are >=; elsewhere several schedules run and the verdict is undecided beyond
+ * them.
  */
 #ifndef NSR_JUDGE_H
 #define NSR_JUDGE_H
 
+#include <nsr/external.h>
 #include <nsr/kernel.h>
 
 #ifdef __cplusplus
@@ -45,6 +47,8 @@ struct nsr_judge_options {
   bool no_relaunch;    /* skip the second launch without reset */
   bool every_schedule; /* run all schedule kinds even where one suffices */
   bool whole_ranges;   /* undecided where a range was not tried to its top */
+  const struct nsr_external *external; /* what others do; NULL: nobody knows,
+                                          and waits for them hold at once */
 };
 
 struct nsr_judgement {

@@ -1,8 +1,10 @@
 /* clocks.c - vector clocks of a run.
  *
  * Needs the events of one run; makes, for each engine, what it knows to be
- * retired. Theory: a wait `s >= t` on a count that one channel advances holds
- * because of the update that takes it to t, in every schedule. Other waits
+ * retired. Theory: a wait `s >= t` on a count that only grows, by updates that
+ * come one after the other (those of one channel, or known to the next one
+ * when it is issued), holds because of the update that takes it to t, in every
+ * schedule. Other waits
  * (odd ones) are credited with everything that happened to have retired in
  * this schedule, and the run says that it speaks for itself only.
  */
@@ -29,13 +31,17 @@ static enum nsr_status row_new(struct nsr_clocks *c, uint32_t like,
 
 enum nsr_status nsr_clocks_init(struct nsr_clocks *c, struct nsr_ctx *ctx,
                                 enum nsr_arena_id arena,
-                                const struct nsr_image *image, bool events,
-                                bool remember) {
-  uint32_t w = (uint32_t)(image->nchannels + (events ? image->nengines : 0));
+                                const struct nsr_image *image,
+                                const struct nsr_external *external,
+                                bool events, bool remember) {
+  uint32_t own = (uint32_t)(image->nchannels + (events ? image->nengines : 0));
+  uint32_t w = own + (external ? external->nsequences : 0);
   *c = (struct nsr_clocks){.ctx = ctx,
                            .arena = arena,
                            .image = image,
                            .width = w,
+                           .outside = own,
+                           .external = external,
                            .remember = remember,
                            .odd_sem = -1};
   NSR_RESERVE(ctx, arena, &c->rows, w);
@@ -44,9 +50,9 @@ enum nsr_status nsr_clocks_init(struct nsr_clocks *c, struct nsr_ctx *ctx,
     NSR_RESERVE(ctx, arena, &c->why, w);
     c->why.n = w;
   }
-  for (int e = 0; e < image->nengines; e++)
+  for (size_t e = 0; e < sizeof c->shared / sizeof *c->shared; e++)
     c->shared[e] = true;
-  NSR_NEW(ctx, arena, c->sem, image->isa->semaphores);
+  NSR_NEW(ctx, arena, c->sem, (size_t)image->isa->semaphores + 1);
   NSR_NEW(ctx, arena, c->hint,
           (size_t)image->nengines * image->isa->semaphores);
   return NSR_OK;
@@ -143,6 +149,12 @@ first_reaching(const struct nsr_sem_clock *s, int64_t need, uint32_t *hint) {
   return &v[lo];
 }
 
+/* NULL: it held from the start. */
+static const struct nsr_update_event *reaching(const struct nsr_sem_clock *s,
+                                               int64_t need, uint32_t *hint) {
+  return need > 0 && !s->odd ? first_reaching(s, need, hint) : NULL;
+}
+
 const struct nsr_update_event *nsr_clocks_target(struct nsr_clocks *c,
                                                  int engine,
                                                  const struct nsr_wait *wait,
@@ -151,7 +163,7 @@ const struct nsr_update_event *nsr_clocks_target(struct nsr_clocks *c,
   int64_t need = (int64_t)threshold + (wait->cmp == NSR_CMP_GT);
   uint32_t *hint =
       &c->hint[(size_t)engine * c->image->isa->semaphores + wait->sem];
-  return need > 0 && !s->odd ? first_reaching(s, need, hint) : NULL;
+  return reaching(s, need, hint);
 }
 
 void nsr_clocks_waited(struct nsr_clocks *c, int engine, uint32_t insn,
@@ -193,36 +205,50 @@ void nsr_clocks_loaded(struct nsr_clocks *c, const struct nsr_flight *f) {
     c->status = learn(c, f->engine, &lesson);
 }
 
-static enum nsr_status count_event(struct nsr_clocks *c,
-                                   const struct nsr_flight *f, int32_t before,
-                                   int32_t after) {
-  uint16_t sem = f->step->update.sem;
+/* Whether an update comes behind the last one, in every schedule. */
+static bool follows(const struct nsr_clocks *c, const struct nsr_sem_clock *s,
+                    const struct nsr_update_event *u) {
+  if (!s->events.n)
+    return true;
+  const struct nsr_update_event *last = &s->events.v[s->events.n - 1];
+  return last->channel == u->channel ||
+         nsr_clocks_at(c, u->row)[last->channel] >= last->ordinal;
+}
+
+static enum nsr_status count_event(struct nsr_clocks *c, uint16_t sem,
+                                   int32_t before,
+                                   const struct nsr_update_event *u) {
   struct nsr_sem_clock *s = &c->sem[sem];
-  if (after <= before || f->step->update.op == NSR_UPD_SET)
+  if (u->after <= before)
     make_odd(c, sem, "is not only counted up");
-  if (s->events.n && s->events.v[0].channel != f->channel)
+  if (!follows(c, s, u))
     make_odd(c, sem, "is updated by several channels");
   NSR_TRY(c->status);
   if (s->odd) {
     uint32_t all;
     NSR_TRY(row_new(c, s->all, &all));
     s->all = all;
-    raise_all(c, all, f->tag, 0);
-    raise(c, all, f->channel, f->ordinal, 0);
+    raise_all(c, all, u->row, 0);
+    raise(c, all, u->channel, u->ordinal, 0);
   }
-  if (!s->events.n)
+  if (!s->events.n && nsr_owned(c->image->kernel, sem))
     NSR_PUSH(c->ctx, c->arena, &c->touched, sem);
-  NSR_PUSH(c->ctx, c->arena, &s->events,
-           ((struct nsr_update_event){after, f->tag, f->ordinal, f->channel}));
+  NSR_PUSH(c->ctx, c->arena, &s->events, *u);
   return NSR_OK;
 }
 
 void nsr_clocks_retired(struct nsr_clocks *c, const struct nsr_flight *f,
                         int32_t before, int32_t after) {
-  if (c->status != NSR_OK || f->step->update.op == NSR_UPD_NONE ||
-      !nsr_owned(c->image->kernel, f->step->update.sem))
+  const struct nsr_step *s = f->step;
+  uint16_t cores = c->image->isa->semaphores;
+  struct nsr_update_event u = {after, f->tag, f->ordinal, f->channel};
+  if (c->status == NSR_OK && s->update.op != NSR_UPD_NONE &&
+      (c->external || nsr_owned(c->image->kernel, s->update.sem)))
+    c->status = count_event(c, s->update.sem, before, &u);
+  if (c->status != NSR_OK || !c->external || !s->desc->external)
     return;
-  c->status = count_event(c, f, before, after);
+  u.after = (int32_t)c->sem[cores].events.n + 1;
+  c->status = count_event(c, cores, u.after - 1, &u);
 }
 
 static enum nsr_status join_everything(struct nsr_clocks *c) {
@@ -230,8 +256,11 @@ static enum nsr_status join_everything(struct nsr_clocks *c) {
   uint32_t row, id;
   NSR_TRY(row_new(c, 0, &row));
   NSR_TRY(lesson_new(c, &lesson, &id));
-  for (uint32_t i = 0; i < c->width; i++)
+  for (uint32_t i = 0; i < c->outside; i++)
     raise(c, row, i, c->issued[i], id);
+  for (uint32_t i = c->outside; i < c->width; i++) /* what somebody knows */
+    for (int e = 0; e < c->image->nengines; e++)
+      raise(c, row, i, nsr_clocks_of(c, e)[i], id);
   for (int e = 0; e < c->image->nengines; e++) {
     c->row[e] = row;
     c->shared[e] = true;
@@ -257,4 +286,52 @@ uint32_t nsr_clocks_event(struct nsr_clocks *c, int engine) {
   if (c->status == NSR_OK)
     raise(c, c->row[engine], at, c->issued[at] + 1, 0);
   return ++c->issued[at];
+}
+
+/* ---- events of others */
+
+static enum nsr_status happen(struct nsr_clocks *c,
+                              const struct nsr_external_event *e) {
+  int self = nsr_clocks_sequence(e);
+  uint32_t at = c->outside + e->sequence;
+  for (uint32_t i = 0; i < e->nwaits; i++) {
+    const struct nsr_external_wait *w = &e->waits[i];
+    uint16_t sem = w->cores ? c->image->isa->semaphores : w->sem;
+    const struct nsr_sem_clock *s = &c->sem[sem];
+    uint32_t hint = 0;
+    const struct nsr_update_event *u = reaching(s, w->need, &hint);
+    NSR_TRY(writable(c, self));
+    if (s->odd)
+      raise_all(c, c->row[self], s->all, 0);
+    if (!u)
+      continue;
+    struct nsr_lesson lesson = {.how = NSR_BY_EVENT,
+                                .insn = (uint32_t)(e - c->external->events),
+                                .sem = sem,
+                                .threshold = (int32_t)w->need,
+                                .channel = u->channel,
+                                .ordinal = u->ordinal,
+                                .row = u->row};
+    NSR_TRY(learn(c, self, &lesson));
+  }
+  NSR_TRY(writable(c, self));
+  raise(c, c->row[self], at, e->ordinal, 0);
+  c->issued[at] = e->ordinal;
+  return NSR_OK;
+}
+
+void nsr_clocks_external(struct nsr_clocks *c, uint32_t index) {
+  if (c->status == NSR_OK)
+    c->status = happen(c, &c->external->events[index]);
+}
+
+void nsr_clocks_signalled(struct nsr_clocks *c, uint32_t index,
+                          const struct nsr_update *u, int32_t before,
+                          int32_t after) {
+  const struct nsr_external_event *e = &c->external->events[index];
+  int self = nsr_clocks_sequence(e);
+  struct nsr_update_event event = {after, nsr_clocks_keep(c, self), e->ordinal,
+                                   (uint8_t)(c->outside + e->sequence)};
+  if (c->status == NSR_OK)
+    c->status = count_event(c, u->sem, before, &event);
 }

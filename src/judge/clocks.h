@@ -3,7 +3,8 @@
  * One clock per engine, one component per channel: the ordinal up to which
  * the engine knows the channel's instances to have retired. Where semaphores
  * of others are used there is one more component per engine, for its events
- * at the program counter.
+ * at the program counter. Where a file says what others do, each of its
+ * sequences has a clock and a component too, behind all these.
  *
  * A wait that holds brings in the clock of the update that satisfied it: the
  * updating engine's clock when that instance was issued, and the instance's
@@ -16,14 +17,19 @@
 #include "base/vec.h"
 #include "sim/model.h"
 
-enum { NSR_MAX_CLOCK = NSR_MAX_CHANNELS + NSR_MAX_ENGINES };
+enum { NSR_MAX_CLOCK = NSR_MAX_CHANNELS + NSR_MAX_ENGINES + NSR_MAX_SEQUENCES };
 
 /* How an engine learned something (only where clocks remember it). */
-enum nsr_learned { NSR_BY_WAIT = 1, NSR_BY_LOAD, NSR_BY_BARRIER };
+enum nsr_learned {
+  NSR_BY_WAIT = 1,
+  NSR_BY_LOAD,
+  NSR_BY_BARRIER,
+  NSR_BY_EVENT /* not an engine: an event of others */
+};
 struct nsr_lesson {
   enum nsr_learned how;
   uint8_t engine; /* who learned */
-  uint32_t insn;  /* its wait, load */
+  uint32_t insn;  /* its wait, load; event: its index */
   uint16_t sem;   /* wait: */
   int32_t threshold;
   uint8_t channel; /* whose instance `ordinal` made the update */
@@ -39,7 +45,8 @@ struct nsr_update_event {
 
 struct nsr_sem_clock {
   NSR_VEC(struct nsr_update_event) events; /* since the last barrier */
-  bool odd;     /* not a count of one channel, waited for with >= or > */
+  bool odd;     /* not a count whose updates are in one order, waited for with
+                   >= or > */
   uint32_t all; /* odd: row of all updates so far */
 };
 
@@ -47,15 +54,18 @@ struct nsr_clocks {
   struct nsr_ctx *ctx;
   enum nsr_arena_id arena;
   const struct nsr_image *image;
-  uint32_t width;         /* components */
-  NSR_VEC(uint32_t) rows; /* clocks, width each */
-  NSR_VEC(uint32_t) why;  /* beside rows: lesson + 1 per component */
+  uint32_t width;   /* components */
+  uint32_t outside; /* the first one of a sequence of others */
+  const struct nsr_external *external; /* NULL: nobody says what they do */
+  NSR_VEC(uint32_t) rows;              /* clocks, width each */
+  NSR_VEC(uint32_t) why; /* beside rows: lesson + 1 per component */
   NSR_VEC(struct nsr_lesson) lessons;
-  bool remember;                 /* fill why and lessons */
-  uint32_t row[NSR_MAX_ENGINES]; /* each engine's clock */
-  bool shared[NSR_MAX_ENGINES];  /* somebody refers to that row */
+  bool remember; /* fill why and lessons */
+  /* clocks of engines and, behind NSR_MAX_ENGINES, of sequences of others */
+  uint32_t row[NSR_MAX_ENGINES + NSR_MAX_SEQUENCES];
+  bool shared[NSR_MAX_ENGINES + NSR_MAX_SEQUENCES]; /* somebody refers to it */
   uint32_t issued[NSR_MAX_CLOCK];
-  struct nsr_sem_clock *sem;
+  struct nsr_sem_clock *sem; /* behind them all the count of core barriers */
   uint32_t *hint; /* per engine and semaphore: the event last waited for */
   NSR_VEC(uint16_t) touched; /* semaphores with events */
   int32_t odd_sem; /* the first odd one, -1: one schedule speaks for all */
@@ -63,11 +73,11 @@ struct nsr_clocks {
   enum nsr_status status;
 };
 
-NSR_MUST_USE enum nsr_status nsr_clocks_init(struct nsr_clocks *c,
-                                             struct nsr_ctx *ctx,
-                                             enum nsr_arena_id arena,
-                                             const struct nsr_image *image,
-                                             bool events, bool remember);
+NSR_MUST_USE enum nsr_status
+nsr_clocks_init(struct nsr_clocks *c, struct nsr_ctx *ctx,
+                enum nsr_arena_id arena, const struct nsr_image *image,
+                const struct nsr_external *external, bool events,
+                bool remember);
 
 static inline const uint32_t *nsr_clocks_at(const struct nsr_clocks *c,
                                             uint32_t row) {
@@ -100,5 +110,15 @@ void nsr_clocks_retired(struct nsr_clocks *c, const struct nsr_flight *f,
 void nsr_clocks_barrier(struct nsr_clocks *c);
 /* An event at the engine's program counter: its ordinal there. */
 uint32_t nsr_clocks_event(struct nsr_clocks *c, int engine);
+
+/* An event of others happens: its sequence's clock is then what it knows, and
+ * its ordinal is there. Then what it updates. */
+void nsr_clocks_external(struct nsr_clocks *c, uint32_t index);
+void nsr_clocks_signalled(struct nsr_clocks *c, uint32_t index,
+                          const struct nsr_update *u, int32_t before,
+                          int32_t after);
+static inline int nsr_clocks_sequence(const struct nsr_external_event *e) {
+  return NSR_MAX_ENGINES + (int)e->sequence;
+}
 
 #endif

@@ -35,7 +35,7 @@ static void fill_options(struct nsr_judge_options *o) {
 
 static enum nsr_status open_rest(struct nsr_judge *j) {
   j->wild = j->a->has_foreign || j->a->has_unknown || j->b->has_foreign ||
-            j->b->has_unknown;
+            j->b->has_unknown || j->options.external;
   j->may = j->a->has_may || j->b->has_may;
   NSR_TRY(nsr_machine_default(j->ctx, j->a->isa, &j->machine));
   NSR_TRY(nsr_inputs_new(j->pool, NSR_KEEP, j->a->kernel, j->options.inputs,
@@ -47,11 +47,15 @@ static enum nsr_status open_rest(struct nsr_judge *j) {
     NSR_NEW(j->pool, NSR_KEEP, j->ran[e], j->a->streams[e].n);
     NSR_NEW(j->pool, NSR_KEEP, j->taken[e], j->a->streams[e].n);
   }
+  if (j->options.external)
+    NSR_NEW(j->pool, NSR_KEEP, j->happened, j->options.external->nsequences);
   j->atoms = nsr_atoms_new(j->ctx, j->a->isa);
   if (!j->atoms)
     return NSR_E_NOMEM;
   NSR_TRY(nsr_opaque_cuts(j->atoms, j->a));
   NSR_TRY(nsr_opaque_cuts(j->atoms, j->b));
+  if (j->options.external)
+    NSR_TRY(nsr_opaque_external_cuts(j->atoms, j->options.external));
   return nsr_atoms_commit(j->atoms);
 }
 
@@ -131,6 +135,7 @@ struct nsr_watch_options nsr_judge_run_options(const struct nsr_judge *j,
       .atoms = j->atoms,
       .ncontents = j->inputs.ntensors,
       .budget = optional ? j->options.budget / SPARE_BUDGET : j->options.budget,
+      .external = j->options.external,
       .wild = j->wild,
       .may = j->may};
   pick_policy(j, schedule, &o.policy);
@@ -206,10 +211,14 @@ struct outcome {
 static void odd_note(struct nsr_judge *j, const struct nsr_watch *w) {
   if (j->odd || w->clocks.odd_sem < 0)
     return;
+  const char *which = w->o.image == j->a ? "first" : "second";
   j->odd =
-      nsr_printf(j->ctx, NSR_KEEP, "semaphore %d of the %s kernel %s",
-                 (int)w->clocks.odd_sem,
-                 w->o.image == j->a ? "first" : "second", w->clocks.odd_why);
+      w->clocks.odd_sem == w->o.image->isa->semaphores
+          ? nsr_printf(j->ctx, NSR_KEEP,
+                       "the count of core barriers of the %s kernel %s", which,
+                       w->clocks.odd_why)
+          : nsr_printf(j->ctx, NSR_KEEP, "semaphore %d of the %s kernel %s",
+                       (int)w->clocks.odd_sem, which, w->clocks.odd_why);
 }
 
 /* False: the run found something, and out says what. */
@@ -310,6 +319,9 @@ static void add_coverage(struct nsr_judge *j, const struct nsr_watch *w) {
       j->ran[e][i] |= w->sim->core[e].ran[i];
       j->taken[e][i] |= w->sim->core[e].taken[i];
     }
+  for (uint32_t s = 0; j->happened && s < j->options.external->nsequences; s++)
+    if (w->sim->happened[s] > j->happened[s])
+      j->happened[s] = w->sim->happened[s];
 }
 
 static enum nsr_status judge_input(struct nsr_judge *j, size_t input,

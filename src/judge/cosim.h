@@ -28,7 +28,8 @@ struct nsr_judge {
   uint32_t cut_off; /* inputs that the budget ended, before any equal one */
   uint64_t budget;  /* as asked for: options.budget shrinks behind these */
   uint32_t *ran[NSR_MAX_ENGINES], *taken[NSR_MAX_ENGINES]; /* of a */
-  const char *odd; /* why schedules beyond those tried may differ */
+  uint32_t *happened; /* per sequence of others: so many events, with a */
+  const char *odd;    /* why schedules beyond those tried may differ */
 };
 
 /* Starts with nothing allocated: call nsr_judge_close whatever comes back. */

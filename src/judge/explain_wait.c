@@ -96,6 +96,13 @@ static void begin_text(struct explanation *x) {
   nsr_strbuf_init(&x->text, x->j->ctx, NSR_KEEP);
 }
 
+static const char *lesson_cmp(const struct nsr_image *image,
+                              const struct nsr_lesson *l) {
+  const struct nsr_step *s = image->streams[l->engine].steps;
+  return nsr_cmp_name(
+      l->how == NSR_BY_EVENT ? NSR_CMP_GE : (enum nsr_cmp)s[l->insn].wait.cmp);
+}
+
 /* One link: how `engine`, with clock `row`, knows of channel ch. False: the
  * chain ends here. */
 static bool say_link(struct explanation *x, struct nsr_watch *w, int *engine,
@@ -114,28 +121,36 @@ static bool say_link(struct explanation *x, struct nsr_watch *w, int *engine,
     return false;
   }
   nsr_strbuf_puts(&x->text, "\n    ");
-  nsr_say_insn(&x->text, image, l->engine, l->insn);
+  if (l->how == NSR_BY_EVENT)
+    nsr_say_event(&x->text, w->o.external, l->insn);
+  else
+    nsr_say_insn(&x->text, image, l->engine, l->insn);
   if (l->how == NSR_BY_LOAD) {
     nsr_strbuf_puts(&x->text, " has loaded its register, and its pipeline "
                               "retires in order");
     return false;
   }
-  nsr_strbuf_printf(
-      &x->text,
-      " had waited for semaphore %u %s %d, which is "
-      "the update of ",
-      (unsigned)l->sem,
-      nsr_cmp_name(
-          (enum nsr_cmp)image->streams[l->engine].steps[l->insn].wait.cmp),
-      (int)l->threshold);
+  if (l->how == NSR_BY_EVENT && l->sem == image->isa->semaphores)
+    nsr_strbuf_printf(&x->text, " had waited for core barrier %d, that is ",
+                      (int)l->threshold);
+  else
+    nsr_strbuf_printf(&x->text,
+                      " had waited for semaphore %u %s %d, which is "
+                      "the update of ",
+                      (unsigned)l->sem, lesson_cmp(image, l),
+                      (int)l->threshold);
   nsr_say_instance(&x->text, w, l->channel, l->ordinal);
   *key = nsr_combine(*key, nsr_watch_insn(w, l->channel, l->ordinal));
   if (l->channel == ch) {
     nsr_strbuf_puts(&x->text, ", itself or behind it on its channel");
     return false;
   }
-  *engine = nsr_channel_engine(image->kernel, l->channel);
   *row = l->row;
+  if (l->channel >= w->clocks.outside) {
+    nsr_strbuf_puts(&x->text, "; before that others");
+    return true;
+  }
+  *engine = nsr_channel_engine(image->kernel, l->channel);
   nsr_strbuf_printf(&x->text, "; before that %s", image->isa->engines[*engine]);
   return true;
 }

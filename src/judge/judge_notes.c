@@ -56,6 +56,29 @@ static void coverage(struct notes *n, int engine) {
   }
 }
 
+/* What others were taken to do, and what they had no occasion for. */
+static void others(struct notes *n) {
+  const struct nsr_external *x = n->j->options.external;
+  if (!x) {
+    if (n->j->a->has_foreign)
+      nsr_strbuf_puts(&n->b, "assumed: waits on semaphores of others hold at "
+                             "once, and their accesses to DRAM are ordered by "
+                             "these semaphores alone\n");
+    return;
+  }
+  for (uint32_t s = 0; s < x->nsequences; s++) {
+    uint32_t i = x->first[s] + n->j->happened[s];
+    if (i == x->first[s + 1] || !line(n))
+      continue;
+    nsr_say_event(&n->b, x, i);
+    nsr_strbuf_puts(&n->b, " never happened\n");
+  }
+  nsr_strbuf_printf(&n->b,
+                    "assumed: others do what %s says, at each launch, "
+                    "and nothing else\n",
+                    x->path);
+}
+
 static void assumptions(struct notes *n) {
   const struct nsr_judge *j = n->j;
   if (j->skipped)
@@ -68,10 +91,7 @@ static void assumptions(struct notes *n) {
                       "the others were followed for %llu\n",
                       (unsigned)NSR_CUT_OFF_MANY, (unsigned long long)j->budget,
                       (unsigned long long)j->options.budget);
-  if (j->a->has_foreign)
-    nsr_strbuf_puts(&n->b, "assumed: waits on semaphores of others hold at "
-                           "once, and their accesses to DRAM are ordered by "
-                           "these semaphores alone\n");
+  others(n);
   if (j->may_pairs)
     nsr_strbuf_printf(&n->b,
                       "assumed: %llu may pairs that the first kernel leaves "

@@ -1,9 +1,9 @@
 /* may.c - order of may pairs, relative to the first kernel.
  *
  * Needs accesses in the order of their issue; makes the first pair that the
- * first kernel orders and this run does not. Two facts keep it from looking
- * at every pair: what an engine knows of a channel is a prefix, and clocks
- * of later instances of a channel are no smaller.
+ * first kernel orders and this run does not, or the other way round. Two facts
+ * keep it from looking at every pair: what an engine knows of a channel is a
+ * prefix, and clocks of later instances of a channel are no smaller.
  */
 #include "judge/may.h"
 
@@ -15,7 +15,7 @@ enum nsr_status nsr_may_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
   m->ctx = ctx;
   m->arena = arena;
   m->atoms = atoms;
-  m->locations = atoms ? natoms + (uint32_t)image->nhidden : 0;
+  m->locations = natoms + (uint32_t)image->nhidden;
   m->external = m->locations;
   m->unknown = m->locations + 1;
   NSR_NEW(ctx, arena, m->head, (size_t)m->locations + 2);
@@ -60,10 +60,15 @@ static bool check_list(struct nsr_may *m, const struct nsr_may_list *l,
                        struct nsr_clash *clash) {
   size_t first = first_unknown(l, a->clock), n = l->entries.n;
   const struct nsr_may_entry *v = l->entries.v;
-  if (first == n)
-    return false;
   const struct nsr_may_entry *found = NULL;
-  if (!a->may && !l->may) {
+  if (first && trace &&
+      ordered(trace, clocks, a->component, a->number, l->component,
+              v[first - 1].number)) {
+    found = &v[first - 1]; /* and none of the others there comes later */
+    clash->reversed = true;
+  } else if (first == n) {
+    return false;
+  } else if (!a->may && !l->may) {
     found = &v[n - 1];
   } else if (!trace) {
     m->unordered += n - first;

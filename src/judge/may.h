@@ -35,7 +35,7 @@ struct nsr_may_list { /* accesses of one kind of one component */
 struct nsr_may {
   struct nsr_ctx *ctx;
   enum nsr_arena_id arena;
-  bool atoms;         /* all atoms are locations here */
+  bool atoms;         /* atoms are followed here, not in shadow.h */
   uint32_t locations; /* atoms and hidden state, then: */
   uint32_t external, unknown;
   uint32_t *head; /* list + 1 by location */
@@ -51,7 +51,7 @@ NSR_MUST_USE enum nsr_status nsr_may_new(struct nsr_ctx *ctx,
 
 /* Whether an access clashes: with a must access it is not ordered behind, or,
  * where the first kernel's trace and clocks are given, with one that is
- * ordered there. Without them may pairs are counted. */
+ * ordered there, and not so here. Without them may pairs are counted. */
 bool nsr_may_check(struct nsr_may *m, const struct nsr_may_access *a,
                    const struct nsr_trace *trace,
                    const struct nsr_clocks *clocks, struct nsr_clash *clash);

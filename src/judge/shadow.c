@@ -7,14 +7,14 @@
 
 enum nsr_status nsr_shadow_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
                                const struct nsr_image *image, uint32_t natoms,
-                               struct nsr_shadow **shadow) {
+                               uint32_t width, struct nsr_shadow **shadow) {
   struct nsr_shadow *s;
   size_t n = (size_t)natoms + (size_t)image->nhidden;
   NSR_NEW(ctx, arena, s, 1);
   s->natoms = natoms;
-  s->nchannels = (uint32_t)image->nchannels;
+  s->width = width;
   NSR_NEW(ctx, arena, s->writer, n);
-  NSR_NEW(ctx, arena, s->reader, n * s->nchannels);
+  NSR_NEW(ctx, arena, s->reader, n * s->width);
   *shadow = s;
   return NSR_OK;
 }
@@ -39,16 +39,16 @@ static bool check_atom(const struct nsr_shadow *s, uint32_t atom,
   } else {
     if (!a->writes || !w->readers)
       return false;
-    const uint32_t *readers = s->reader + (size_t)atom * s->nchannels;
-    uint32_t left = w->readers;
+    const uint32_t *readers = s->reader + (size_t)atom * s->width;
+    uint64_t left = w->readers;
     for (; left; left &= left - 1) {
-      uint32_t ch = (uint32_t)__builtin_ctz(left);
+      uint32_t ch = (uint32_t)__builtin_ctzll(left);
       if (readers[ch] > a->clock[ch] && !(ch == a->channel && a->same_free))
         break;
     }
     if (!left)
       return false;
-    clash->channel = (uint8_t)__builtin_ctz(left);
+    clash->channel = (uint8_t)__builtin_ctzll(left);
     clash->ordinal = readers[clash->channel];
     clash->earlier_writes = false;
   }
@@ -95,16 +95,16 @@ bool nsr_shadow_check(const struct nsr_shadow *s, const struct nsr_image *image,
   return false;
 }
 
-static void record_atom(struct nsr_shadow *s, uint32_t atom,
-                        const struct nsr_flight *f, bool writes) {
+static void record_atom(struct nsr_shadow *s, uint32_t atom, uint8_t component,
+                        uint32_t ordinal, bool writes) {
   struct nsr_shadow_writer *w = &s->writer[atom];
   if (writes) {
-    w->ordinal = f->ordinal;
-    w->channel = f->channel;
+    w->ordinal = ordinal;
+    w->channel = component;
     w->readers = 0;
   } else {
-    w->readers |= UINT32_C(1) << f->channel;
-    s->reader[(size_t)atom * s->nchannels + f->channel] = f->ordinal;
+    w->readers |= UINT64_C(1) << component;
+    s->reader[(size_t)atom * s->width + component] = ordinal;
   }
 }
 
@@ -118,10 +118,28 @@ void nsr_shadow_record(struct nsr_shadow *s, const struct nsr_flight *f) {
         continue;
       for (struct nsr_cover_iter it = nsr_cover_first(f->cover[i]); it.more;
            nsr_cover_next(&it))
-        record_atom(s, it.atom, f, pass == 1);
+        record_atom(s, it.atom, f->channel, f->ordinal, pass == 1);
     }
     for (int h = 0; h < d->nhidden; h++)
       if (nsr_role_writes(d->hidden[h].role) == (pass == 1))
-        record_atom(s, s->natoms + f->step->hidden[h], f, pass == 1);
+        record_atom(s, s->natoms + f->step->hidden[h], f->channel, f->ordinal,
+                    pass == 1);
   }
+}
+
+bool nsr_shadow_check_atoms(const struct nsr_shadow *s,
+                            struct nsr_atom_range atoms, uint8_t component,
+                            bool writes, const uint32_t *clock,
+                            struct nsr_clash *clash) {
+  struct access a = {.clock = clock, .channel = component, .writes = writes};
+  for (uint32_t atom = atoms.first; atom < atoms.end; atom++)
+    if (check_atom(s, atom, &a, clash))
+      return true;
+  return false;
+}
+
+void nsr_shadow_record_atoms(struct nsr_shadow *s, struct nsr_atom_range atoms,
+                             uint8_t component, bool writes, uint32_t ordinal) {
+  for (uint32_t atom = atoms.first; atom < atoms.end; atom++)
+    record_atom(s, atom, component, ordinal, writes);
 }

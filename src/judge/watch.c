@@ -150,8 +150,8 @@ static enum nsr_status push_entry(struct nsr_watch *w, uint32_t component,
 static void compare_knowledge(struct nsr_watch *w, int engine, uint32_t insn,
                               uint32_t component, bool seen) {
   const struct nsr_watch *ref = w->o.reference;
-  if (!ref || w->blind || w->awaits_more.text)
-    return;
+  if (!ref || w->blind || w->awaits_more.text || w->o.external)
+    return; /* where it is known what others do, a hang shows itself */
   uint32_t row = ref->trace.of[component].v[w->numbered[component] - 1].row;
   const uint32_t *before = nsr_clocks_at(&ref->clocks, row);
   const uint32_t *now = nsr_clocks_of(&w->clocks, engine);
@@ -191,8 +191,13 @@ static void foreign_wait(struct nsr_watch *w, int engine, uint32_t insn,
                              .may = true,
                              .writes = true,
                              .clock = nsr_clocks_of(&w->clocks, engine)};
-  if (w->status == NSR_OK && !w->blind && may_check(w, &a, engine, insn, -1))
+  for (int i = 0; i < 2 && w->status == NSR_OK && !w->blind; i++) {
+    if (!may_check(w, &a, engine, insn, -1))
+      return;
     w->status = nsr_may_record(w->may, &a);
+    a.location = w->may->unknown;
+    a.writes = false;
+  }
 }
 
 static void on_waited(void *self, int engine, uint32_t insn,
@@ -202,6 +207,8 @@ static void on_waited(void *self, int engine, uint32_t insn,
   if (!alive(w))
     return;
   if (s->flags & NSR_STEP_FOREIGN_WAIT) {
+    if (w->o.external)
+      nsr_clocks_waited(&w->clocks, engine, insn, &s->wait, threshold);
     foreign_wait(w, engine, insn, &s->wait, threshold);
     return;
   }
@@ -234,7 +241,7 @@ static bool on_begun(void *self, struct nsr_flight *f) {
 
 /* Keeps the clock where something later asks for it. */
 static enum nsr_status note_issue(struct nsr_watch *w, struct nsr_flight *f) {
-  bool keep = f->step->update.op != NSR_UPD_NONE ||
+  bool keep = f->step->update.op != NSR_UPD_NONE || f->step->desc->external ||
               (!w->o.reference && (w->o.may || w->o.wild)) || w->o.remember;
   if (keep)
     f->tag = nsr_clocks_keep(&w->clocks, f->engine);
@@ -329,6 +336,90 @@ static void on_halted(void *self, int engine) {
     }
 }
 
+/* ---- observer: events of others */
+
+/* Unknown effects reach what others read and write. */
+static bool check_unknown(struct nsr_watch *w, struct nsr_may_access a,
+                          uint32_t index) {
+  a.location = w->may->unknown;
+  a.may = true;
+  a.writes = false;
+  if (!may_check(w, &a, -1, index, -1))
+    return false;
+  w->status = nsr_may_record(w->may, &a);
+  return w->status == NSR_OK;
+}
+
+static bool check_atoms(struct nsr_watch *w, struct nsr_may_access *a,
+                        struct nsr_atom_range atoms, uint32_t index,
+                        bool record) {
+  struct nsr_clash clash = {.operand = -1};
+  if (!w->o.may && record) {
+    nsr_shadow_record_atoms(w->shadow, atoms, a->component, a->writes,
+                            a->ordinal);
+  } else if (!w->o.may && nsr_shadow_check_atoms(w->shadow, atoms, a->component,
+                                                 a->writes, a->clock, &clash)) {
+    nsr_witness_race(w, -1, index, a->component, a->ordinal, a->clock, &clash);
+    return false;
+  }
+  for (uint32_t i = atoms.first; w->o.may && i < atoms.end; i++) {
+    a->location = i;
+    if (!record && !may_check(w, a, -1, index, -1))
+      return false;
+    if (record)
+      w->status = nsr_may_record(w->may, a);
+    if (w->status != NSR_OK)
+      return false;
+  }
+  return true;
+}
+
+/* All accesses are checked, then recorded, writes last: they stand for both. */
+static bool check_external(struct nsr_watch *w,
+                           const struct nsr_external_event *e, uint32_t index) {
+  struct nsr_may_access a = {
+      .ordinal = e->ordinal,
+      .number = e->ordinal,
+      .component = (uint8_t)(w->clocks.outside + e->sequence),
+      .clock = nsr_clocks_of(&w->clocks, nsr_clocks_sequence(e))};
+  for (int pass = 0; pass < 3; pass++)
+    for (uint32_t i = 0; i < e->naccesses; i++) {
+      const struct nsr_external_access *x = &e->accesses[i];
+      a.writes = x->writes;
+      if ((pass == 0 || x->writes == (pass == 2)) &&
+          !check_atoms(w, &a, nsr_atoms_dram(w->o.atoms, x->begin, x->end),
+                       index, pass > 0))
+        return false;
+    }
+  return !e->naccesses || check_unknown(w, a, index);
+}
+
+static bool on_external(void *self, uint32_t index) {
+  struct nsr_watch *w = self;
+  const struct nsr_external_event *e = &w->o.external->events[index];
+  uint32_t component = w->clocks.outside + e->sequence;
+  if (!alive(w))
+    return false;
+  nsr_clocks_external(&w->clocks, index);
+  if (w->clocks.status != NSR_OK)
+    return false;
+  w->numbered[component] = e->ordinal;
+  w->status = push_insn(w, component, index);
+  struct nsr_trace_entry entry = {
+      .insn = index,
+      .ordinal = e->ordinal,
+      .row = nsr_clocks_keep(&w->clocks, nsr_clocks_sequence(e))};
+  if (w->status == NSR_OK && !w->o.reference)
+    w->status = push_entry(w, component, &entry);
+  return w->status == NSR_OK && (w->blind || check_external(w, e, index));
+}
+
+static void on_signalled(void *self, uint32_t index, const struct nsr_update *u,
+                         int32_t before, int32_t after) {
+  struct nsr_watch *w = self;
+  nsr_clocks_signalled(&w->clocks, index, u, before, after);
+}
+
 /* ---- the end */
 
 static void compare_memory(struct nsr_watch *w) {
@@ -342,7 +433,7 @@ static void compare_memory(struct nsr_watch *w) {
 }
 
 static void compare_lengths(struct nsr_watch *w) {
-  for (uint32_t c = 0; c < w->clocks.width; c++)
+  for (uint32_t c = 0; c < w->clocks.outside; c++)
     if (w->numbered[c] != w->o.reference->trace.of[c].n) {
       nsr_witness_length(w, c);
       return;
@@ -361,7 +452,7 @@ static bool semaphores_left(const struct nsr_watch *w) {
 /* Whether the reference, cut off by its budget, went on where this run stops.
  */
 static bool went_on(const struct nsr_watch *w) {
-  for (uint32_t c = 0; c < w->clocks.width; c++)
+  for (uint32_t c = 0; c < w->clocks.outside; c++)
     if (w->numbered[c] < w->o.reference->trace.of[c].n)
       return true;
   return false;
@@ -409,13 +500,18 @@ static enum nsr_status start(struct nsr_watch *w) {
                                         .loaded = on_loaded,
                                         .retired = on_retired,
                                         .barrier = on_barrier,
-                                        .halted = on_halted};
+                                        .halted = on_halted,
+                                        .external = on_external,
+                                        .signalled = on_signalled};
   NSR_TRY(nsr_opaque_new(w->pool, NSR_SCRATCH, o->image, o->atoms, o->contents,
                          o->ncontents, &w->memory));
-  NSR_TRY(nsr_clocks_init(&w->clocks, w->pool, NSR_SCRATCH, o->image, o->wild,
-                          o->remember));
+  NSR_TRY(nsr_clocks_init(&w->clocks, w->pool, NSR_SCRATCH, o->image,
+                          o->external, o->wild, o->remember));
   if (!o->may)
-    NSR_TRY(nsr_shadow_new(w->pool, NSR_SCRATCH, o->image, natoms, &w->shadow));
+    NSR_TRY(nsr_shadow_new(w->pool, NSR_SCRATCH, o->image, natoms,
+                           o->external ? w->clocks.width
+                                       : (uint32_t)o->image->nchannels,
+                           &w->shadow));
   if (o->may || o->wild)
     NSR_TRY(
         nsr_may_new(w->pool, NSR_SCRATCH, o->image, natoms, o->may, &w->may));
@@ -424,6 +520,7 @@ static enum nsr_status start(struct nsr_watch *w) {
                                           .memory = &w->memory->memory,
                                           .policy = &w->o.policy,
                                           .observer = &observer,
+                                          .external = o->external,
                                           .budget = o->budget,
                                           .registers = o->registers,
                                           .before =

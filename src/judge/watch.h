@@ -34,12 +34,13 @@ struct nsr_watch_options {
   struct nsr_policy policy;
   uint64_t budget;
   enum nsr_registers registers;
-  const struct nsr_watch *before;    /* NSR_REGS_KEPT */
-  const struct nsr_watch *reference; /* NULL: this run records */
-  bool wild;                         /* either kernel has events of others */
-  bool may;                          /* either kernel has may accesses */
-  bool remember;                     /* how clocks were learned */
-  bool must_end;                     /* within budget, or it never does */
+  const struct nsr_watch *before;      /* NSR_REGS_KEPT */
+  const struct nsr_watch *reference;   /* NULL: this run records */
+  const struct nsr_external *external; /* what others do, NULL: unknown */
+  bool wild;     /* either kernel has events of others, or they have some */
+  bool may;      /* either kernel has may accesses */
+  bool remember; /* how clocks were learned */
+  bool must_end; /* within budget, or it never does */
   void *probe_self;
   nsr_probe_fn *on_issue;     /* checked, not yet recorded; false stops */
   nsr_probe_fn *on_read;      /* before the comparison; false stops */

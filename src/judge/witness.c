@@ -25,17 +25,40 @@ void nsr_say_insn(struct nsr_strbuf *b, const struct nsr_image *image,
   }
 }
 
-static const char *component_name(const struct nsr_image *image,
+void nsr_say_event(struct nsr_strbuf *b, const struct nsr_external *external,
+                   uint32_t index) {
+  const struct nsr_external_event *e = &external->events[index];
+  nsr_strbuf_printf(b, "event %s%s(%s:%u)", e->name ? e->name : "",
+                    e->name ? " " : "", external->path, (unsigned)e->line);
+}
+
+static const char *component_name(const struct nsr_watch *w,
                                   uint32_t component) {
+  const struct nsr_image *image = w->o.image;
   int ch = (int)component;
+  if (component >= w->clocks.outside)
+    return "others";
   return ch < image->nchannels ? nsr_channel_name(image->kernel, ch)
                                : image->isa->engines[ch - image->nchannels];
 }
 
-static int component_engine(const struct nsr_image *image, uint32_t component) {
+/* -1: others. */
+static int component_engine(const struct nsr_watch *w, uint32_t component) {
+  const struct nsr_image *image = w->o.image;
   int ch = (int)component;
+  if (component >= w->clocks.outside)
+    return -1;
   return ch < image->nchannels ? nsr_channel_engine(image->kernel, ch)
                                : ch - image->nchannels;
+}
+
+/* An instruction, or (engine -1) an event of others. */
+static void say_source(struct nsr_strbuf *b, const struct nsr_watch *w,
+                       int engine, uint32_t insn) {
+  if (engine < 0)
+    nsr_say_event(b, w->o.external, insn);
+  else
+    nsr_say_insn(b, w->o.image, engine, insn);
 }
 
 void nsr_say_instance(struct nsr_strbuf *b, const struct nsr_watch *w,
@@ -44,19 +67,15 @@ void nsr_say_instance(struct nsr_strbuf *b, const struct nsr_watch *w,
   if (insn == NSR_NONE)
     nsr_strbuf_puts(b, "?");
   else
-    nsr_say_insn(b, w->o.image, component_engine(w->o.image, component), insn);
-  nsr_strbuf_printf(b, ", no. %u of %s", (unsigned)ordinal,
-                    component_name(w->o.image, component));
+    say_source(b, w, component_engine(w, component), insn);
+  if (component < w->clocks.outside)
+    nsr_strbuf_printf(b, ", no. %u of %s", (unsigned)ordinal,
+                      component_name(w, component));
 }
 
 void nsr_say_place(struct nsr_strbuf *b, const struct nsr_watch *w,
                    uint32_t atom) {
   uint32_t natoms = nsr_atoms_count(w->o.atoms);
-  if (w->may && !w->may->atoms) {
-    nsr_strbuf_puts(b, atom == w->may->external ? "what others see"
-                                                : "unknown effects");
-    return;
-  }
   if (atom >= natoms) {
     nsr_strbuf_puts(b, atom < natoms + (uint32_t)w->o.image->nhidden
                            ? "parts of the engine's hidden state"
@@ -81,7 +100,7 @@ void nsr_say_clock(struct nsr_strbuf *b, const struct nsr_watch *w,
     if (clock[c]) {
       nsr_strbuf_printf(b, "%s%s%s %u", between,
                         (int)c >= w->o.image->nchannels ? "events of " : "",
-                        component_name(w->o.image, c), (unsigned)clock[c]);
+                        component_name(w, c), (unsigned)clock[c]);
       between = ", ";
     }
   if (!*between)
@@ -138,21 +157,26 @@ static const char *did(bool writes) { return writes ? "writes" : "reads"; }
 void nsr_witness_race(struct nsr_watch *w, int engine, uint32_t insn,
                       uint32_t component, uint32_t ordinal,
                       const uint32_t *clock, const struct nsr_clash *clash) {
-  const struct nsr_image *image = w->o.image;
   struct nsr_strbuf b = begin(w);
+  if (engine < 0 || clash->channel >= w->clocks.outside)
+    nsr_strbuf_puts(&b, "a race with an external event: ");
   nsr_say_place(&b, w, clash->atom);
   nsr_strbuf_printf(&b, "%s\n  ",
-                    clash->may ? ", may be touched twice in no order:"
-                               : " are touched twice in no order:");
+                    clash->reversed ? ", touched in the other order than in "
+                                      "the first kernel:"
+                    : clash->may    ? ", may be touched twice in no order:"
+                                    : " are touched twice in no order:");
   nsr_say_instance(&b, w, clash->channel, clash->ordinal);
   nsr_strbuf_printf(&b, ", %s\n  ", did(clash->earlier_writes));
-  nsr_say_insn(&b, image, engine, insn);
-  nsr_strbuf_printf(&b, ", no. %u of %s, %s\n  ", (unsigned)ordinal,
-                    component_name(image, component), did(clash->later_writes));
+  say_source(&b, w, engine, insn);
+  if (engine >= 0)
+    nsr_strbuf_printf(&b, ", no. %u of %s", (unsigned)ordinal,
+                      component_name(w, component));
+  nsr_strbuf_printf(&b, ", %s\n  ", did(clash->later_writes));
   nsr_strbuf_printf(
-      &b,
-      "%s knows of %s up to no. %u; its clock: ", image->isa->engines[engine],
-      component_name(image, clash->channel), (unsigned)clock[clash->channel]);
+      &b, "%s knows of %s up to no. %u; its clock: ",
+      engine < 0 ? "that event" : w->o.image->isa->engines[engine],
+      component_name(w, clash->channel), (unsigned)clock[clash->channel]);
   nsr_say_clock(&b, w, clock);
   found(w, &b, NSR_FAULT_RACE);
 }
@@ -166,7 +190,7 @@ static void say_reference(struct nsr_strbuf *b, const struct nsr_watch *w,
     nsr_strbuf_puts(b, "nothing more");
     return;
   }
-  nsr_say_insn(b, ref->o.image, component_engine(ref->o.image, component),
+  nsr_say_insn(b, ref->o.image, component_engine(ref, component),
                ref->trace.of[component].v[number - 1].insn);
 }
 
@@ -175,8 +199,7 @@ void nsr_witness_identity(struct nsr_watch *w, const struct nsr_flight *f) {
   w->at_channel = f->channel;
   w->at_number = f->number;
   nsr_strbuf_printf(&b, "no. %u of %s (no-ops not counted) is another:\n  ",
-                    (unsigned)f->number,
-                    component_name(w->o.image, f->channel));
+                    (unsigned)f->number, component_name(w, f->channel));
   nsr_strbuf_puts(&b, "first kernel: ");
   say_reference(&b, w, f->channel, f->number);
   nsr_strbuf_puts(&b, "\n  second: ");
@@ -206,8 +229,7 @@ void nsr_witness_reads(struct nsr_watch *w, const struct nsr_flight *f) {
   nsr_strbuf_printf(&b,
                     ", no. %u of %s (no-ops not counted), reads what "
                     "another instruction wrote",
-                    (unsigned)f->number,
-                    component_name(w->o.image, f->channel));
+                    (unsigned)f->number, component_name(w, f->channel));
   found_value(w, &b, NSR_FAULT_READS);
 }
 
@@ -217,7 +239,7 @@ void nsr_witness_length(struct nsr_watch *w, uint32_t component) {
   nsr_strbuf_printf(&b,
                     "%s ends after %u instructions, in the first kernel "
                     "after %zu; the next one there: ",
-                    component_name(w->o.image, component), (unsigned)n,
+                    component_name(w, component), (unsigned)n,
                     w->o.reference->trace.of[component].n);
   say_reference(&b, w, component, n + 1);
   found(w, &b, NSR_FAULT_TRACE);
@@ -255,7 +277,7 @@ static bool others_alone(const struct nsr_watch *w, uint32_t component,
   if ((int)component < image->nchannels)
     return false;
   const struct nsr_image_stream *s =
-      &image->streams[component_engine(image, component)];
+      &image->streams[component_engine(w, component)];
   uint32_t insn = nsr_watch_insn(w, component, ordinal);
   return insn < s->n && !updates(image, s->steps[insn].wait.sem);
 }
@@ -291,7 +313,7 @@ void nsr_witness_flight(struct nsr_watch *w, int engine, uint32_t channel) {
   struct nsr_strbuf b = begin(w);
   nsr_strbuf_printf(&b, "%s halts, and work of %s may be in flight: ",
                     w->o.image->isa->engines[engine],
-                    component_name(w->o.image, channel));
+                    component_name(w, channel));
   nsr_say_instance(&b, w, channel, clock[channel] + 1);
   found(w, &b, NSR_FAULT_LEAK);
 }
@@ -341,9 +363,59 @@ static void say_updaters(struct nsr_strbuf *b, const struct nsr_watch *w,
     }
   }
   if (!said)
-    nsr_strbuf_puts(b, "\n    nothing updates it");
+    nsr_strbuf_puts(b, w->o.external && !nsr_owned(w->o.image->kernel, sem)
+                           ? "\n    nothing in the kernel updates it"
+                           : "\n    nothing updates it");
   else if (said > 4)
     nsr_strbuf_printf(b, "\n    and %d more", said - 4);
+}
+
+static bool event_updates(const struct nsr_external_event *e, uint16_t sem) {
+  for (uint32_t i = 0; i < e->nupdates; i++)
+    if (e->updates[i].sem == sem)
+      return true;
+  return false;
+}
+
+/* What the next event of a sequence still waits for. */
+static void say_unmet(struct nsr_strbuf *b, const struct nsr_watch *w,
+                      const struct nsr_external_event *e) {
+  uint16_t cores = w->o.image->isa->semaphores;
+  for (uint32_t i = 0; i < e->nwaits; i++) {
+    const struct nsr_external_wait *x = &e->waits[i];
+    int32_t have = w->sim->sem[x->cores ? cores : x->sem];
+    if (have >= x->need)
+      continue;
+    if (x->cores)
+      nsr_strbuf_puts(b, " waits for core barriers");
+    else
+      nsr_strbuf_printf(b, " waits for semaphore %u", (unsigned)x->sem);
+    nsr_strbuf_printf(b, " >= %lld, it is %d", (long long)x->need, (int)have);
+    return;
+  }
+}
+
+/* Events that update a semaphore and did not happen. */
+static void say_events(struct nsr_strbuf *b, const struct nsr_watch *w,
+                       uint16_t sem) {
+  const struct nsr_external *x = w->o.external;
+  int said = 0;
+  for (uint32_t s = 0; s < x->nsequences; s++)
+    for (uint32_t i = x->first[s] + w->sim->happened[s]; i < x->first[s + 1];
+         i++) {
+      uint32_t next = x->first[s] + w->sim->happened[s];
+      if (!event_updates(&x->events[i], sem) || ++said > 4)
+        continue;
+      nsr_strbuf_puts(b, "\n    did not happen: ");
+      nsr_say_event(b, x, i);
+      if (i != next) {
+        nsr_strbuf_puts(b, ", behind ");
+        nsr_say_event(b, x, next);
+      }
+      say_unmet(b, w, &x->events[next]);
+    }
+  if (!said)
+    nsr_strbuf_printf(b, "\n    no further event of %s updates it", x->path);
 }
 
 static void say_wait(struct nsr_strbuf *b, const struct nsr_watch *w,
@@ -359,6 +431,8 @@ static void say_wait(struct nsr_strbuf *b, const struct nsr_watch *w,
     nsr_strbuf_printf(b, ": the update that adds the last of %lld is missing",
                       (long long)missing);
   say_updaters(b, w, c->sem);
+  if (w->o.external && !nsr_owned(w->o.image->kernel, c->sem))
+    say_events(b, w, c->sem);
 }
 
 /* Where an engine is, and what it waits for. */
@@ -405,7 +479,7 @@ static void witness_no_end(struct nsr_watch *w) {
 
 static void say_fault_insn(struct nsr_strbuf *b, const struct nsr_watch *w) {
   const struct nsr_sim_fault *f = &w->sim->fault;
-  nsr_say_insn(b, w->o.image, f->engine, f->insn);
+  say_source(b, w, f->engine, f->insn);
 }
 
 void nsr_witness_end(struct nsr_watch *w) {

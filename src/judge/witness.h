@@ -5,6 +5,9 @@
 #include "base/strbuf.h"
 #include "judge/watch.h"
 
+/* "event fill (k.ev:3)" */
+void nsr_say_event(struct nsr_strbuf *b, const struct nsr_external *external,
+                   uint32_t index);
 /* "act[9] <loop> (k.s:61) `copy ...`" */
 void nsr_say_insn(struct nsr_strbuf *b, const struct nsr_image *image,
                   int engine, uint32_t insn);
@@ -21,7 +24,8 @@ void nsr_say_clock(struct nsr_strbuf *b, const struct nsr_watch *w,
 /* " at dst byte 64, src byte 0": the addresses and value of an instance */
 void nsr_say_addresses(struct nsr_strbuf *b, const struct nsr_flight *f);
 
-/* Each sets w->finding (or w->status where memory is short). */
+/* Each sets w->finding (or w->status where memory is short). engine -1: insn
+ * is an event of others. */
 void nsr_witness_race(struct nsr_watch *w, int engine, uint32_t insn,
                       uint32_t component, uint32_t ordinal,
                       const uint32_t *clock, const struct nsr_clash *clash);

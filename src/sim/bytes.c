@@ -418,7 +418,7 @@ static bool value(struct nsr_memory *memory, const struct nsr_flight *f,
   return true;
 }
 
-static const struct nsr_memory_ops ops = {place, read, write, value};
+static const struct nsr_memory_ops ops = {place, read, write, value, NULL};
 
 enum nsr_status nsr_bytes_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
                               const struct nsr_image *image,

@@ -237,12 +237,13 @@ static bool compare(uint8_t cmp, int32_t value, int32_t threshold) {
   }
 }
 
-/* False: blocked, or a fault. Waits on semaphores of others hold at once. */
+/* False: blocked, or a fault. Waits on semaphores of others hold at once where
+ * nobody says what others do. */
 static bool wait_holds(struct nsr_sim *sim, int e, const struct nsr_step *s) {
   struct nsr_core *c = &sim->core[e];
   if (!need(sim, e, s->wait.value, "threshold", &c->threshold))
     return false;
-  if (s->flags & NSR_STEP_FOREIGN_WAIT)
+  if ((s->flags & NSR_STEP_FOREIGN_WAIT) && !sim->external)
     return true;
   if (compare(s->wait.cmp, sim->sem[s->wait.sem], c->threshold))
     return true;

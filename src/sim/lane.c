@@ -52,9 +52,8 @@ static void event(struct nsr_sim *sim, struct nsr_flight *f) {
 
 /* ---- retirement */
 
-static bool apply(struct nsr_sim *sim, const struct nsr_flight *f,
-                  int32_t *before, int32_t *after) {
-  const struct nsr_update *u = &f->step->update;
+bool nsr_update_apply(const struct nsr_sim *sim, const struct nsr_update *u,
+                      int32_t *after) {
   int64_t now = sim->sem[u->sem], next = now;
   switch (u->op) {
   case NSR_UPD_INC:
@@ -74,18 +73,26 @@ static bool apply(struct nsr_sim *sim, const struct nsr_flight *f,
     break;
   }
   int64_t limit = INT64_C(1) << (sim->image->isa->semaphore_bits - 1);
-  if (next < -limit || next >= limit) {
+  if (next < -limit || next >= limit)
+    return false;
+  *after = (int32_t)next;
+  return true;
+}
+
+static bool apply(struct nsr_sim *sim, const struct nsr_flight *f,
+                  int32_t *before, int32_t *after) {
+  const struct nsr_update *u = &f->step->update;
+  *before = sim->sem[u->sem];
+  if (!nsr_update_apply(sim, u, after)) {
     nsr_sim_fail(sim, NSR_MF_SEMAPHORE, f->engine, f->insn,
                  "semaphore %u overflows", (unsigned)u->sem);
     return false;
   }
-  *before = (int32_t)now;
-  *after = (int32_t)next;
-  sim->sem[u->sem] = (int32_t)next;
+  sim->sem[u->sem] = *after;
   return true;
 }
 
-static void wake_waiters(struct nsr_sim *sim, uint16_t sem) {
+void nsr_lane_wake(struct nsr_sim *sim, uint16_t sem) {
   for (int e = 0; e < sim->ncores; e++)
     if (sim->core[e].state == NSR_CORE_WAITING && sim->core[e].sem == sem)
       nsr_core_wake(sim, e);
@@ -129,6 +136,7 @@ static void retire(struct nsr_sim *sim, int channel) {
   bool updates = f->step->update.op != NSR_UPD_NONE;
   if (updates && !apply(sim, f, &before, &after))
     return;
+  sim->sem[sim->image->isa->semaphores] += f->step->desc->external;
   if (sim->observer.retired)
     sim->observer.retired(sim->observer.self, f, before, after);
   l->head++;
@@ -137,8 +145,10 @@ static void retire(struct nsr_sim *sim, int channel) {
     sim->busy &= ~(UINT32_C(1) << channel);
   sim->core[f->engine].inflight--;
   if (updates)
-    wake_waiters(sim, f->step->update.sem);
+    nsr_lane_wake(sim, f->step->update.sem);
   wake_own(sim, f);
+  if (f->step->flags & NSR_STEP_FOREIGN_UPDATE)
+    nsr_external_due(sim);
 }
 
 /* ---- moves */

@@ -93,7 +93,12 @@ enum nsr_status nsr_sim_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
   sim->budget = o->budget;
   sim->ncores = o->image->nengines;
   sim->nchannels = o->image->nchannels;
-  NSR_NEW(ctx, arena, sim->sem, o->image->isa->semaphores);
+  NSR_NEW(ctx, arena, sim->sem, (size_t)o->image->isa->semaphores + 1);
+  sim->external = o->external;
+  if (o->external) {
+    NSR_NEW(ctx, arena, sim->happened, o->external->nsequences);
+    nsr_external_due(sim);
+  }
   for (int e = 0; e < sim->ncores; e++)
     NSR_TRY(core_new(sim, e, o, &random));
   for (int ch = 0; ch < sim->nchannels; ch++)
@@ -112,15 +117,17 @@ static enum nsr_sim_end nothing_moves(const struct nsr_sim *sim) {
 
 enum nsr_status nsr_sim_run(struct nsr_sim *sim) {
   while (sim->end == NSR_RUNNING) {
-    if (!(sim->ready | sim->busy)) {
+    if (!(sim->ready | sim->busy | sim->due)) {
       sim->end = nothing_moves(sim);
       break;
     }
-    struct nsr_action a = sim->policy->next(sim->policy, sim);
+    struct nsr_action a = nsr_policy_next(sim->policy, sim);
     if (a.move == NSR_MOVE_ENGINE)
       nsr_sim_issue_next(sim, a.index);
     else if (a.move == NSR_MOVE_HEAD)
       nsr_lane_head(sim, a.index);
+    else if (a.move == NSR_MOVE_EXTERNAL)
+      nsr_external_happen(sim, a.index);
     else
       nsr_lane_event(sim, a.index, a.slot);
   }

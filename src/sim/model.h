@@ -10,6 +10,8 @@
 #ifndef NSR_SIM_MODEL_H
 #define NSR_SIM_MODEL_H
 
+#include <nsr/external.h>
+
 #include "sim/image.h"
 #include "sim/machine.h"
 
@@ -51,6 +53,11 @@ struct nsr_memory_ops {
   /* the value a load has read; false: not a number, *why says why */
   bool (*value)(struct nsr_memory *, const struct nsr_flight *, int32_t *v,
                 const char **why);
+  /* event `index` of others writes what it writes; NULL: runs of this memory
+   * have none */
+  enum nsr_status (*external)(struct nsr_memory *,
+                              const struct nsr_external_event *,
+                              uint32_t index);
 };
 struct nsr_memory {
   const struct nsr_memory_ops *ops;
@@ -70,14 +77,20 @@ struct nsr_observer {
                   int32_t after); /* of the updated semaphore */
   void (*barrier)(void *self);
   void (*halted)(void *self, int engine);
+  /* event `index` of others happens: it reads, then it has written; then each
+   * of its updates */
+  bool (*external)(void *self, uint32_t index);
+  void (*signalled)(void *self, uint32_t index, const struct nsr_update *,
+                    int32_t before, int32_t after);
 };
 
 /* ---- policies */
 
 enum nsr_move {
-  NSR_MOVE_ENGINE, /* engine `index` goes to its next issue */
-  NSR_MOVE_HEAD,   /* channel `index` retires its oldest instance */
-  NSR_MOVE_SLOT    /* its instance `slot` has its next event, if it may */
+  NSR_MOVE_ENGINE,  /* engine `index` goes to its next issue */
+  NSR_MOVE_HEAD,    /* channel `index` retires its oldest instance */
+  NSR_MOVE_SLOT,    /* its instance `slot` has its next event, if it may */
+  NSR_MOVE_EXTERNAL /* the next event of sequence `index` happens */
 };
 struct nsr_action {
   enum nsr_move move;
@@ -95,16 +108,21 @@ enum nsr_policy_kind {
   NSR_RANDOM,
   NSR_POLICIES
 };
+enum nsr_timing { NSR_EARLY, NSR_LATE, NSR_SOME_TIME };
 struct nsr_policy {
   enum nsr_policy_kind kind;
   uint32_t arg;
   uint64_t seed;
   struct nsr_action (*next)(struct nsr_policy *, const struct nsr_sim *);
-  uint64_t state; /* random numbers */
-  uint32_t last;  /* round robin */
+  enum nsr_timing external; /* events of others, once they may happen */
+  uint64_t state;           /* random numbers */
+  uint32_t last;            /* round robin */
 };
 void nsr_policy_init(struct nsr_policy *p, enum nsr_policy_kind kind,
                      uint32_t arg, uint64_t seed);
+/* What happens next: something may. */
+struct nsr_action nsr_policy_next(struct nsr_policy *p,
+                                  const struct nsr_sim *sim);
 /* "random, seed 7", into out. */
 void nsr_policy_describe(const struct nsr_policy *p,
                          const struct nsr_image *image, char *out, size_t size);
@@ -185,6 +203,7 @@ struct nsr_sim_options {
   struct nsr_memory *memory;
   struct nsr_policy *policy;
   const struct nsr_observer *observer; /* may be NULL */
+  const struct nsr_external *external; /* NULL: waits for others hold at once */
   uint64_t budget;                     /* instructions */
   enum nsr_registers registers;
   const struct nsr_sim *before; /* NSR_REGS_KEPT: whose registers stay */
@@ -204,8 +223,11 @@ struct nsr_sim {
   uint64_t budget, executed;
   uint32_t ready; /* bit per engine that may go */
   uint32_t busy;  /* bit per channel with work in flight */
+  uint32_t due;   /* bit per sequence of others whose next event may happen */
   int ncores, nchannels, arrived, present;
-  int32_t *sem;
+  int32_t *sem; /* behind the semaphores the number of core barriers */
+  const struct nsr_external *external;
+  uint32_t *happened; /* per sequence: how many of its events */
   struct nsr_core core[NSR_MAX_ENGINES];
   struct nsr_lane lane[NSR_MAX_CHANNELS];
 };
@@ -237,5 +259,12 @@ void nsr_sim_fail(struct nsr_sim *sim, enum nsr_machine_fault kind, int engine,
                   uint32_t insn, const char *fmt, ...);
 /* Tests an engine again after something it may wait for. */
 void nsr_core_wake(struct nsr_sim *sim, int engine);
+/* What an update makes of a value; false: it does not fit the semaphore. */
+bool nsr_update_apply(const struct nsr_sim *sim, const struct nsr_update *u,
+                      int32_t *after); /* lane.c */
+void nsr_lane_wake(struct nsr_sim *sim, uint16_t sem);
+/* Semaphores of others, or the number of core barriers, have changed. */
+void nsr_external_due(struct nsr_sim *sim); /* others.c */
+void nsr_external_happen(struct nsr_sim *sim, uint32_t sequence);
 
 #endif

@@ -14,7 +14,7 @@
 
 enum { MAX_CONCRETE = 1 << 24 /* bytes of one access that stay concrete */ };
 
-enum origin { POISON = 1, INPUT = 2, CONTENTS = 3, HIDDEN = 4 };
+enum origin { POISON = 1, INPUT = 2, CONTENTS = 3, HIDDEN = 4, EVENT = 5 };
 
 static bool is_integer(uint8_t dtype) {
   return dtype == NSR_I32 || dtype == NSR_I16 || dtype == NSR_I8 ||
@@ -60,14 +60,9 @@ enum nsr_status nsr_opaque_cuts(struct nsr_atoms *atoms,
   return NSR_OK;
 }
 
-/* Atoms of DRAM that lie in [begin, end): those whose first byte does. */
-struct dram_range {
-  uint32_t first, end;
-};
-
-static struct dram_range dram_atoms(const struct nsr_atoms *a, uint64_t begin,
-                                    uint64_t end) {
-  struct dram_range r;
+struct nsr_atom_range nsr_atoms_dram(const struct nsr_atoms *a, uint64_t begin,
+                                     uint64_t end) {
+  struct nsr_atom_range r;
   r.first = nsr_atoms_at(a, NSR_DRAM, 0, begin);
   if (nsr_atoms_extent(a, r.first).begin < begin)
     r.first++;
@@ -79,7 +74,7 @@ static struct dram_range dram_atoms(const struct nsr_atoms *a, uint64_t begin,
 
 static void set_tokens(struct nsr_opaque *m, uint64_t begin, uint64_t end,
                        enum origin origin) {
-  struct dram_range r = dram_atoms(m->atoms, begin, end);
+  struct nsr_atom_range r = nsr_atoms_dram(m->atoms, begin, end);
   for (uint32_t a = r.first; a < r.end; a++)
     m->token[a] = nsr_combine(origin, nsr_atoms_extent(m->atoms, a).begin);
 }
@@ -87,7 +82,7 @@ static void set_tokens(struct nsr_opaque *m, uint64_t begin, uint64_t end,
 /* Contents begin at byte `at` of DRAM; only atoms inside them count. */
 static void set_bytes(struct nsr_opaque *m, uint64_t at, const uint8_t *data,
                       uint64_t size) {
-  struct dram_range r = dram_atoms(m->atoms, at, at + size);
+  struct nsr_atom_range r = nsr_atoms_dram(m->atoms, at, at + size);
   for (uint32_t a = r.first; a < r.end; a++) {
     struct nsr_extent x = nsr_atoms_extent(m->atoms, a);
     if (x.end <= at + size)
@@ -417,7 +412,38 @@ static bool value(struct nsr_memory *memory, const struct nsr_flight *f,
   return true;
 }
 
-static const struct nsr_memory_ops ops = {place, read, write, value};
+/* ---- events of others */
+
+/* The bytes of an event; both kernels have the same ones. */
+static enum nsr_status external(struct nsr_memory *memory,
+                                const struct nsr_external_event *e,
+                                uint32_t index) {
+  struct nsr_opaque *m = (struct nsr_opaque *)memory;
+  uint64_t seed = nsr_combine(EVENT, index);
+  for (uint32_t i = 0; i < e->naccesses; i++) {
+    const struct nsr_external_access *x = &e->accesses[i];
+    struct nsr_atom_range r = nsr_atoms_dram(m->atoms, x->begin, x->end);
+    for (uint32_t a = r.first; x->writes && a < r.end; a++) {
+      uint64_t begin = nsr_atoms_extent(m->atoms, a).begin;
+      m->token[a] = nsr_combine(seed, begin);
+      m->bytes[a] = x->data ? x->data + (begin - x->begin) : NULL;
+    }
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_opaque_external_cuts(struct nsr_atoms *atoms,
+                                         const struct nsr_external *external) {
+  for (uint32_t i = 0; i < external->nevents; i++) {
+    const struct nsr_external_event *e = &external->events[i];
+    for (uint32_t j = 0; j < e->naccesses; j++)
+      NSR_TRY(
+          nsr_atoms_need_dram(atoms, e->accesses[j].begin, e->accesses[j].end));
+  }
+  return NSR_OK;
+}
+
+static const struct nsr_memory_ops ops = {place, read, write, value, external};
 
 enum nsr_status nsr_opaque_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
                                const struct nsr_image *image,

@@ -48,6 +48,18 @@ struct nsr_opaque {
 NSR_MUST_USE enum nsr_status nsr_opaque_cuts(struct nsr_atoms *atoms,
                                              const struct nsr_image *image);
 
+/* The cuts of what events of others touch. */
+NSR_MUST_USE enum nsr_status
+nsr_opaque_external_cuts(struct nsr_atoms *atoms,
+                         const struct nsr_external *external);
+
+/* The atoms of DRAM in begin..end-1, where there are cuts at both. */
+struct nsr_atom_range {
+  uint32_t first, end;
+};
+struct nsr_atom_range nsr_atoms_dram(const struct nsr_atoms *atoms,
+                                     uint64_t begin, uint64_t end);
+
 /* Memory as it is at launch. atoms must be committed. */
 NSR_MUST_USE enum nsr_status
 nsr_opaque_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,

@@ -1,8 +1,8 @@
 /* policy.c - schedules: who moves next.
  *
- * Needs the sets of engines and channels that may move (never both empty);
- * makes one decision. Every policy ends a run that can end: what it holds
- * back goes at last.
+ * Needs the sets of engines, channels and sequences of others that may move
+ * (one at least is not empty); makes one decision. Every policy ends a run
+ * that can end: what it holds back goes at last.
  */
 #include <stdio.h>
 
@@ -120,8 +120,34 @@ static struct nsr_action random_move(struct nsr_policy *p,
   return (struct nsr_action){NSR_MOVE_SLOT, (uint8_t)ch, slot};
 }
 
+/* Events of others as early as they may, or as late. */
+static bool external_now(struct nsr_policy *p, const struct nsr_sim *sim) {
+  if (!sim->due)
+    return false;
+  if (p->external == NSR_EARLY || !(sim->ready | sim->busy))
+    return true;
+  return p->external == NSR_SOME_TIME && nsr_random_below(&p->state, 4) == 0;
+}
+
+struct nsr_action nsr_policy_next(struct nsr_policy *p,
+                                  const struct nsr_sim *sim) {
+  if (!external_now(p, sim))
+    return p->next(p, sim);
+  uint32_t n = (uint32_t)__builtin_popcount(sim->due);
+  uint32_t which = p->external == NSR_EARLY ? lowest(sim->due)
+                   : p->external == NSR_LATE
+                       ? 31 - (uint32_t)__builtin_clz(sim->due)
+                       : pick_bit(p, sim->due, n);
+  return (struct nsr_action){NSR_MOVE_EXTERNAL, (uint8_t)which, 0};
+}
+
 void nsr_policy_init(struct nsr_policy *p, enum nsr_policy_kind kind,
                      uint32_t arg, uint64_t seed) {
+  static const enum nsr_timing external[NSR_POLICIES] = {
+      [NSR_AHEAD_ENGINE] = NSR_LATE,
+      [NSR_LATE_QUEUES] = NSR_LATE,
+      [NSR_REVERSE] = NSR_LATE,
+      [NSR_RANDOM] = NSR_SOME_TIME}; /* early elsewhere */
   static struct nsr_action (*const next[NSR_POLICIES])(
       struct nsr_policy *, const struct nsr_sim *) = {
       [NSR_ROUND_ROBIN] = round_robin,   [NSR_HOLD_ENGINE] = hold_engine,
@@ -132,6 +158,7 @@ void nsr_policy_init(struct nsr_policy *p, enum nsr_policy_kind kind,
                            .arg = arg,
                            .seed = seed,
                            .next = next[kind],
+                           .external = external[kind],
                            .state = seed};
 }
 

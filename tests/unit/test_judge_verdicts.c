@@ -169,9 +169,21 @@ static const struct judge_case odd[] = {
      HEAD SP(LOAD " ^s0\n" STORE " ?s1>=1\n")
          DVE(" copy y[4*4], x[4*4] ?s0>=1 ^s1\n nop ?s1>=1\n nop ^s0--\n"),
      NULL},
-    {"set", UNDECIDED, "not only counted up",
+    {"set to less", UNDECIDED, "not only counted up",
+     HEAD SP(LOAD " ^s0=5\n" STORE " ?s1>=1\n")
+         DVE(" copy y[4*4], x[4*4] ?s0>=1 ^s1\n nop ?s1>=1\n nop ^s0=2\n"),
+     NULL},
+    {"set to more: it only grows", EQUAL, NULL,
      HEAD SP(LOAD " ^s0=5\n" STORE " ?s1>=1\n")
          DVE(" copy y[4*4], x[4*4] ?s0>=5 ^s1\n"),
+     NULL},
+    {"two channels, the second one behind the first", EQUAL, NULL,
+     HEAD SP(LOAD " ^s0\n" STORE " ?s1>=1\n")
+         DVE(" copy y[4*4], x[4*4] ?s0>=2 ^s1\n") POOL(" nop ?s0>=1 ^s0\n"),
+     NULL},
+    {"and the wait is for the first alone", BROKEN(RACE), NULL,
+     HEAD SP(LOAD " ?s0>=1 ^s0\n" STORE " ?s1>=1\n")
+         DVE(" copy y[4*4], x[4*4] ?s0>=1 ^s1\n") POOL(" nop ^s0\n"),
      NULL},
     {"an equality that time passes by", BROKEN(HANG), NULL,
      HEAD SP(" nop ^s0\n nop ^s0\n") DVE(" nop ?s0==1\n"), NULL},
