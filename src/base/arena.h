@@ -22,9 +22,15 @@ NSR_PRINTF(3, 4)
 char *nsr_printf(struct nsr_ctx *ctx, enum nsr_arena_id arena, const char *fmt,
                  ...);
 
+/* Room for size bytes where p, which holds old bytes of this arena, was: in
+ * place, or moved; p is not valid any longer. What is new is not zeroed. NULL
+ * where memory is short; p then stays. p NULL: nothing was there. */
+void *nsr_regrow(struct nsr_ctx *ctx, enum nsr_arena_id arena, void *p,
+                 size_t old, size_t size);
+
 /* Scratch marks: everything allocated in scratch after the mark goes. */
 struct nsr_mark {
-  void *block;
+  uint64_t block; /* 0: the start */
   size_t used;
 };
 struct nsr_mark nsr_scratch_mark(struct nsr_ctx *ctx);

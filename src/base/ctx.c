@@ -12,11 +12,13 @@ enum { BLOCK = 1 << 16, ALIGN = 16 };
 
 struct block {
   struct block *prev;
+  uint64_t number; /* in the order in which blocks were made, from 1 */
   size_t size, used;
 };
 
 struct nsr_ctx {
   struct block *arena[2];
+  uint64_t blocks;
   uint64_t fail_in;
   uint64_t work[NSR_NWORK];
   nsr_diag_fn *fn;
@@ -120,7 +122,7 @@ static struct block *block_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
   struct block *b = calloc(1, head + size);
   if (!b)
     return NULL;
-  *b = (struct block){ctx->arena[arena], head + size, head};
+  *b = (struct block){ctx->arena[arena], ++ctx->blocks, head + size, head};
   ctx->arena[arena] = b;
   return b;
 }
@@ -147,6 +149,40 @@ void *nsr_alloc_n(struct nsr_ctx *ctx, enum nsr_arena_id arena, size_t n,
   if (size && n > SIZE_MAX / 2 / size)
     return out_of_memory(ctx);
   return nsr_alloc(ctx, arena, n * size);
+}
+
+/* What p points to when it is all that a block holds; else NULL. */
+static struct block **sole(struct nsr_ctx *ctx, enum nsr_arena_id arena,
+                           const void *p, size_t old) {
+  size_t head = align_up(sizeof(struct block)), used = head + align_up(old);
+  struct block **at = &ctx->arena[arena];
+  if (used <= BLOCK)
+    return NULL; /* a block of many */
+  while (*at && (const char *)*at + head != p)
+    at = &(*at)->prev;
+  return *at && (*at)->used == used ? at : NULL;
+}
+
+void *nsr_regrow(struct nsr_ctx *ctx, enum nsr_arena_id arena, void *p,
+                 size_t old, size_t size) {
+  struct block **at = p ? sole(ctx, arena, p, old) : NULL;
+  size_t head = align_up(sizeof(struct block));
+  if (!at) {
+    void *moved = nsr_alloc(ctx, arena, size);
+    if (moved && old)
+      memcpy(moved, p, old < size ? old : size);
+    return moved;
+  }
+  if ((ctx->fail_in && --ctx->fail_in == 0) || size > SIZE_MAX / 2)
+    return out_of_memory(ctx);
+  size_t whole = head + align_up(size);
+  struct block *b = realloc(*at, whole);
+  if (!b)
+    return out_of_memory(ctx);
+  ctx->work[NSR_WORK_BYTES] += whole > b->size ? whole - b->size : 0;
+  b->size = b->used = whole;
+  *at = b;
+  return (char *)b + head;
 }
 
 char *nsr_strndup(struct nsr_ctx *ctx, enum nsr_arena_id arena, const char *s,
@@ -180,18 +216,18 @@ char *nsr_printf(struct nsr_ctx *ctx, enum nsr_arena_id arena, const char *fmt,
 
 struct nsr_mark nsr_scratch_mark(struct nsr_ctx *ctx) {
   struct block *b = ctx->arena[NSR_SCRATCH];
-  return (struct nsr_mark){b, b ? b->used : 0};
+  return (struct nsr_mark){b ? b->number : 0, b ? b->used : 0};
 }
 
 void nsr_scratch_release(struct nsr_ctx *ctx, struct nsr_mark mark) {
   struct block *b = ctx->arena[NSR_SCRATCH];
-  while (b != mark.block) {
+  while (b && b->number > mark.block) {
     struct block *prev = b->prev;
     free(b);
     b = prev;
   }
   ctx->arena[NSR_SCRATCH] = b;
-  if (b) { /* what is handed out next must be zero again */
+  if (b && b->used > mark.used) { /* what is handed out next must be zero again */
     memset((char *)b + mark.used, 0, b->used - mark.used);
     b->used = mark.used;
   }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/vec.h"
+enum { SMALLEST = 64 };
 
 void nsr_strbuf_init(struct nsr_strbuf *b, struct nsr_ctx *ctx,
                      enum nsr_arena_id arena) {
@@ -18,10 +18,15 @@ static bool reserve(struct nsr_strbuf *b, size_t more) {
     return false;
   if (b->cap - b->n > more)
     return true;
-  void *p = nsr_vec_grow(b->ctx, b->arena, b->s, b->n, &b->cap, more + 1, 1);
-  if (p)
-    b->s = p;
+  size_t need = b->n + more + 1, twice = b->cap * 2;
+  size_t cap = need > twice ? need : twice;
+  cap = cap > SMALLEST ? cap : SMALLEST;
+  void *p = nsr_regrow(b->ctx, b->arena, b->s, b->cap, cap);
   b->failed = !p;
+  if (p) {
+    b->s = p;
+    b->cap = cap;
+  }
   return p != NULL;
 }
 
@@ -42,12 +47,13 @@ void nsr_strbuf_printf(struct nsr_strbuf *b, const char *fmt, ...) {
   va_list ap, again;
   va_start(ap, fmt);
   va_copy(again, ap);
-  int n = vsnprintf(NULL, 0, fmt, again);
-  va_end(again);
-  if (n >= 0 && reserve(b, (size_t)n)) {
-    vsnprintf(b->s + b->n, (size_t)n + 1, fmt, ap);
+  size_t room = b->failed ? 0 : b->cap - b->n;
+  int n = vsnprintf(room ? b->s + b->n : NULL, room, fmt, ap);
+  if (n >= 0 && (size_t)n >= room && reserve(b, (size_t)n))
+    n = vsnprintf(b->s + b->n, (size_t)n + 1, fmt, again);
+  if (n >= 0 && !b->failed)
     b->n += (size_t)n;
-  }
+  va_end(again);
   va_end(ap);
 }
 

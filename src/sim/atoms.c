@@ -175,7 +175,7 @@ void nsr_atoms_free(struct nsr_atoms *atoms) {
 }
 
 static void forget_covers(struct nsr_atoms *a) {
-  nsr_scratch_release(a->own, (struct nsr_mark){NULL, 0});
+  nsr_scratch_release(a->own, (struct nsr_mark){0, 0});
   a->memo = NULL;
   a->memo_n = a->memo_cap = a->memo_bytes = 0;
 }
