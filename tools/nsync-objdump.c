@@ -50,9 +50,10 @@ struct request {
 struct output {
   char *s;
   size_t n, cap;
+  const char *whole; /* all of it, if not NULL: not copied yet */
 };
 
-static enum nsr_status put(struct output *o, const char *s, size_t n) {
+static enum nsr_status add(struct output *o, const char *s, size_t n) {
   if (o->cap - o->n < n) {
     size_t cap = (o->cap + n) * 2;
     char *grown = realloc(o->s, cap);
@@ -63,6 +64,26 @@ static enum nsr_status put(struct output *o, const char *s, size_t n) {
   }
   memcpy(o->s + o->n, s, n);
   o->n += n;
+  return NSR_OK;
+}
+
+static enum nsr_status put(struct output *o, const char *s, size_t n) {
+  const char *whole = o->whole;
+  size_t first = o->n;
+  if (whole) {
+    o->whole = NULL;
+    o->n = 0;
+    NSR_TRY(add(o, whole, first));
+  }
+  return add(o, s, n);
+}
+
+/* Text that stays where it is, and may be all there is. */
+static enum nsr_status put_whole(struct output *o, const char *s, size_t n) {
+  if (o->n)
+    return put(o, s, n);
+  o->whole = s;
+  o->n = n;
   return NSR_OK;
 }
 
@@ -248,7 +269,7 @@ static enum nsr_status dump(struct tool *t, const struct request *r,
   NSR_TRY(layout(t, k, &c->members[i], r->form, o));
   NSR_TRY(r->form == JSON ? nsr_to_json(t->ctx, k, &text, &n)
                           : nsr_disassemble(t->ctx, k, &text, &n));
-  return put(o, text, n);
+  return put_whole(o, text, n);
 }
 
 static enum nsr_status dump_all(struct tool *t, const struct request *r,
@@ -284,7 +305,7 @@ static enum nsr_status run(struct tool *t, const struct request *r) {
   NSR_TRY(nsr_container_read(t->ctx, path, data, size, &c));
   enum nsr_status status = dump_all(t, r, c, &o);
   if (status == NSR_OK)
-    status = tool_write(t, r->out, o.s ? o.s : "", o.n);
+    status = tool_write(t, r->out, o.whole ? o.whole : o.s ? o.s : "", o.n);
   free(o.s);
   return status;
 }

@@ -22,4 +22,7 @@ NSR_MUST_USE enum nsr_status nsr_check_insn(struct nsr_ctx *ctx,
  * characters, not empty, so that assembly, JSON and messages can show them. */
 const char *nsr_name_problem(const char *name);
 
+/* The length of the UTF-8 character at s, 0: there is none. */
+size_t nsr_utf8_length(const char *s);
+
 #endif

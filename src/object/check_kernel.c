@@ -19,8 +19,8 @@ static struct nsr_place in_file(const struct nsr_kernel *k) {
 
 /* ---- names */
 
-/* The length of the UTF-8 character at s, 0: there is none. */
-static size_t utf8_length(const uint8_t *s) {
+size_t nsr_utf8_length(const char *text) {
+  const uint8_t *s = (const uint8_t *)text;
   size_t n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : 4;
   if (*s > 0xf4)
     return 0;
@@ -39,7 +39,7 @@ const char *nsr_name_problem(const char *name) {
   if (!name || !*name)
     return "is empty";
   while (*s) {
-    size_t n = utf8_length(s);
+    size_t n = nsr_utf8_length((const char *)s);
     if (n == 0)
       return "is not UTF-8";
     if (*s < 0x20 || *s == 0x7f)
