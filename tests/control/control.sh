@@ -1,0 +1,88 @@
+#!/bin/sh
+# usage: control.sh [--update] BIN [KERNEL-FOLDER..]
+#
+# What the rewriter does with the kernels of fixtures/control: each is
+# rewritten and judged with every word of its control tensors from 0 to 4, or
+# refused. `expect` beside it holds the outcome:
+#
+#   rewritten: N barriers stay        on each engine, the one at the exit too
+#   refused: SP[4] (..): WHY          the first line of the message
+#
+# --update writes what happens there. A rewritten kernel whose verdict is not
+# equal fails all the same.
+set -u
+update=
+if [ "${1-}" = --update ]; then
+  update=1
+  shift
+fi
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+bin=$(cd "${1:?BIN}" && pwd) || exit 2
+shift
+[ $# -gt 0 ] || set -- "$root"/fixtures/control/*/
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+passed=0 failed=0
+
+fail() { # WHY [FILE]
+  echo "$name: $1"
+  [ -z "${2-}" ] || sed 's/^/  /' "$2"
+  failed=$((failed + 1))
+}
+
+# More inputs than three words of 0..4 have; --strict: up to the tops.
+equal() { # [EVENTS]
+  "$bin/nsync-cosim" --strict --inputs=200 ${1+"--external=$1"} \
+    "$tmp/barrier.o" "$tmp/free.o" >"$tmp/verdict" 2>&1 &&
+    grep -q '^equal ' "$tmp/verdict"
+}
+
+count() { # FILE: barriers on each engine, where that is one number
+  "$bin/nsync-objdump" -d "$1" >"$tmp/text" || return
+  engines=$(grep -c '^\.engine' "$tmp/text")
+  barriers=$(grep -c '^ *sync' "$tmp/text")
+  [ $((barriers % engines)) -eq 0 ] && echo $((barriers / engines))
+}
+
+outcome() { # of $tmp/barrier.o, one line; fails where that is a mistake
+  events=$1
+  rm -f "$tmp/free.o"
+  (cd "$tmp" && "$bin/nsync-rewrite" --quiet barrier.o -o free.o) \
+    >"$tmp/out" 2>&1
+  case $? in
+  0)
+    equal || return
+    [ ! -f "$events" ] || equal "$events" || return
+    echo "rewritten: $(count "$tmp/free.o") barriers stay"
+    ;;
+  1)
+    [ ! -e "$tmp/free.o" ] || return
+    sed -n '1s/^barrier\.o: \(.*\)error: /refused: \1/p' "$tmp/out"
+    ;;
+  *) return 1 ;;
+  esac
+}
+
+for kernel in "$@"; do
+  kernel=${kernel%/}
+  name=control/$(basename "$kernel")
+  : >"$tmp/verdict"
+  : >"$tmp/out"
+  if ! "$bin/nsync-as" "$kernel/barrier.s" -o "$tmp/barrier.o"; then
+    fail 'does not assemble'
+  elif ! outcome "$kernel/outside.ev" >"$tmp/got" || [ ! -s "$tmp/got" ]; then
+    cat "$tmp/out" "$tmp/verdict" >"$tmp/why"
+    fail 'neither rewritten and equal nor refused' "$tmp/why"
+  elif [ -n "$update" ]; then
+    cp "$tmp/got" "$kernel/expect"
+    passed=$((passed + 1))
+  elif cmp -s "$tmp/got" "$kernel/expect"; then
+    passed=$((passed + 1))
+  else
+    fail 'another outcome than expected:'
+    diff "$kernel/expect" "$tmp/got"
+  fi
+done
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ] && [ $passed -gt 0 ]
