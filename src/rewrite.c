@@ -9,7 +9,7 @@
 #include "dep/dep.h"
 #include "dep/explicit.h"
 #include "emit/weave.h"
-#include "ir/tree.h"
+#include "ir/islands.h"
 #include "report/stages.h"
 #include "sync/plan.h"
 
@@ -17,7 +17,8 @@
 struct work_bench {
   struct nsr_program program;
   struct nsr_tree tree;
-  uint32_t exit; /* the barrier that stays */
+  struct nsr_islands islands;
+  uint32_t exit; /* the barrier that always stays */
   uint32_t *target;
   struct nsr_deps deps;
   struct nsr_needs needs;
@@ -25,11 +26,17 @@ struct work_bench {
   struct nsr_woven woven;
 };
 
-static enum nsr_status analyse(struct nsr_ctx *ctx, struct work_bench *b) {
-  NSR_TRY(nsr_explicit_map(ctx, &b->tree, &b->target));
-  NSR_TRY(nsr_tree_linearize(ctx, &b->tree, &b->target));
-  NSR_TRY(nsr_tree_exit(ctx, &b->tree, &b->exit)); /* parts are new */
-  return nsr_deps_find(ctx, &b->tree, b->target, &b->deps);
+static enum nsr_status recover(struct nsr_ctx *ctx, struct work_bench *b) {
+  NSR_TRY(nsr_tree_build(ctx, &b->program, &b->tree));
+  return nsr_tree_exit(ctx, &b->tree, &b->exit);
+}
+
+/* From the tree to the reference order, islands marked. */
+static enum nsr_status read_waits(struct nsr_ctx *ctx, struct work_bench *b) {
+  NSR_TRY(nsr_islands_find(ctx, &b->tree, &b->islands));
+  NSR_TRY(nsr_explicit_map(ctx, &b->tree, &b->islands, false, &b->target));
+  NSR_TRY(nsr_tree_linearize(ctx, &b->tree, &b->islands, &b->target));
+  return nsr_tree_exit(ctx, &b->tree, &b->exit); /* parts are new */
 }
 
 /* 0 allows none only where the option says that it is a limit. */
@@ -131,22 +138,55 @@ static enum nsr_status count_kernels(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
-/* exit: the barrier's instruction, by engine. */
-static enum nsr_status kept_barriers(struct nsr_ctx *ctx,
-                                     const struct nsr_program *p,
-                                     const uint32_t exit[NSR_MAX_ENGINES],
-                                     struct nsr_rewrite_report *r) {
-  struct nsr_kept_barrier *kept;
+/* insn: a barrier, by engine; where it stands on the first that has it. */
+static struct nsr_place barrier_place(const struct nsr_program *p,
+                                      const uint32_t insn[NSR_MAX_ENGINES]) {
+  int e = 0;
+  while (!p->stream[e] || insn[e] == NSR_NONE)
+    e++;
+  return nsr_program_place(p, e, insn[e]);
+}
+
+/* "island: the wait on semaphore 4 at act[12] (k.s:40) has its .." */
+static const char *kept_reason(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                               uint32_t why) {
+  const struct nsr_trouble *x = &t->troubles[why];
+  struct nsr_place at = nsr_program_place(t->program, x->engine, x->insn);
+  const char *source = "";
+  if (at.source_file && at.source_line)
+    source = nsr_printf(ctx, NSR_SCRATCH, " (%s:%u)", at.source_file,
+                        at.source_line);
+  return source ? nsr_printf(ctx, NSR_KEEP, "island: %s at %s[%u]%s %s",
+                             x->what, at.engine, x->insn, source, x->why)
+                : NULL;
+}
+
+/* tree NULL: there are no islands. exit: the exit barrier's instructions. */
+static enum nsr_status
+kept_barriers(struct nsr_ctx *ctx, const struct nsr_program *p,
+              const struct nsr_tree *t, const uint32_t exit[NSR_MAX_ENGINES],
+              uint32_t exit_part, struct nsr_rewrite_report *r) {
+  NSR_VEC(struct nsr_kept_barrier) kept = {0};
+  for (uint32_t i = 0; t && i < t->nparts; i++) {
+    const struct nsr_part *part = &t->parts[i];
+    if (part->kind != NSR_PART_BARRIER || !part->keep || i == exit_part)
+      continue;
+    const char *reason = kept_reason(ctx, t, part->why);
+    if (!reason)
+      return NSR_E_NOMEM;
+    NSR_PUSH(
+        ctx, NSR_KEEP, &kept,
+        (struct nsr_kept_barrier){barrier_place(p, part->insn), reason, true});
+  }
   int e = 0;
   while (!p->stream[e])
     e++;
-  if (exit[e] == NSR_NONE)
-    return NSR_OK;
-  NSR_NEW(ctx, NSR_KEEP, kept, 1);
-  *kept = (struct nsr_kept_barrier){nsr_program_place(p, e, exit[e]),
-                                    "exit barrier"};
-  r->kept = kept;
-  r->nkept = 1;
+  if (exit[e] != NSR_NONE)
+    NSR_PUSH(ctx, NSR_KEEP, &kept,
+             (struct nsr_kept_barrier){barrier_place(p, exit), "exit barrier",
+                                       false});
+  r->kept = kept.v;
+  r->nkept = (uint32_t)kept.n;
   return NSR_OK;
 }
 
@@ -198,7 +238,6 @@ static enum nsr_status fill_report(struct nsr_ctx *ctx,
                                    const struct nsr_kernel *out,
                                    struct nsr_rewrite_report *r) {
   NSR_TRY(count_kernels(ctx, b->program.k, out, r));
-  NSR_TRY(kept_barriers(ctx, &b->program, b->tree.parts[b->exit].insn, r));
   r->scopes = b->tree.nscopes;
   r->dependences = b->deps.n;
   NSR_TRY(may_pairs(ctx, &b->deps, r));
@@ -246,21 +285,45 @@ static enum nsr_status judge(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   return verdict_status(ctx, k, options->strict, &r->judgement);
 }
 
-static enum nsr_status recover(struct nsr_ctx *ctx, struct work_bench *b) {
-  NSR_TRY(nsr_tree_build(ctx, &b->program, &b->tree));
-  return nsr_tree_exit(ctx, &b->tree, &b->exit);
-}
-
 /* No barrier to take out: the output is the input. */
 static enum nsr_status leave(struct nsr_ctx *ctx, const struct work_bench *b,
-                             const uint32_t exit[NSR_MAX_ENGINES],
                              struct nsr_kernel **out,
                              struct nsr_rewrite_report *report) {
   NSR_NEW(ctx, NSR_KEEP, *out, 1);
   **out = *b->program.k;
   NSR_TRY(count_kernels(ctx, *out, *out, report));
-  NSR_TRY(kept_barriers(ctx, &b->program, exit, report));
+  report->scopes = b->tree.nscopes;
   return count_semaphores(ctx, &b->program, &report->semaphores);
+}
+
+static enum nsr_status change(struct nsr_ctx *ctx, struct work_bench *b,
+                              const uint8_t *input, size_t size,
+                              const struct nsr_rewrite_options *options,
+                              struct nsr_kernel **out,
+                              struct nsr_rewrite_report *report) {
+  if (b->tree.ntroubles) {
+    const struct nsr_trouble *x = &b->tree.troubles[0];
+    return nsr_fail(ctx, NSR_E_REFUSED,
+                    nsr_program_place(&b->program, x->engine, x->insn),
+                    "%s %s: it cannot be read", x->what, x->why);
+  }
+  report->changed = true;
+  NSR_TRY(nsr_deps_find(ctx, &b->tree, b->target, &b->deps));
+  NSR_TRY(synthesise(ctx, options, b));
+  NSR_TRY(make_kernel(ctx, b, options, input, size, out));
+  NSR_TRY(nsr_kernel_check(ctx, *out));
+  NSR_TRY(fill_report(ctx, b, *out, report));
+  return judge(ctx, b->program.k, *out, options, report);
+}
+
+/* A barrier that stays, the exit barrier apart, is listed in front of it. */
+static enum nsr_status strict_status(struct nsr_ctx *ctx,
+                                     const struct nsr_rewrite_options *options,
+                                     const struct nsr_rewrite_report *r) {
+  if (!options->strict || r->nkept == 0 || !r->kept[0].stays)
+    return NSR_OK;
+  return nsr_fail(ctx, NSR_E_UNDECIDED, r->kept[0].place,
+                  "a barrier has to stay: %s", r->kept[0].reason);
 }
 
 enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
@@ -275,17 +338,19 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   NSR_TRY(nsr_program_build(ctx, k, &b.program));
   bool only;
   NSR_TRY(nsr_program_only_exits(ctx, &b.program, exit, &only));
-  report->changed = !only;
-  if (only)
-    return leave(ctx, &b, exit, out, report);
+  if (only) {
+    NSR_TRY(kept_barriers(ctx, &b.program, NULL, exit, NSR_NONE, report));
+    return leave(ctx, &b, out, report);
+  }
   NSR_TRY(recover(ctx, &b));
-  NSR_TRY(analyse(ctx, &b));
-  NSR_TRY(synthesise(ctx, options, &b));
-  NSR_TRY(nsr_weave(ctx, &b.plan, b.exit, &b.woven));
-  NSR_TRY(make_kernel(ctx, &b, options, input, size, out));
-  NSR_TRY(nsr_kernel_check(ctx, *out));
-  NSR_TRY(fill_report(ctx, &b, *out, report));
-  NSR_TRY(judge(ctx, k, *out, options, report));
+  NSR_TRY(read_waits(ctx, &b));
+  NSR_TRY(kept_barriers(ctx, &b.program, &b.tree, b.tree.parts[b.exit].insn,
+                        b.exit, report));
+  if (nsr_islands_leave_any(&b.tree, b.exit))
+    NSR_TRY(change(ctx, &b, input, size, options, out, report));
+  else
+    NSR_TRY(leave(ctx, &b, out, report));
+  NSR_TRY(strict_status(ctx, options, report));
   nsr_scratch_release(ctx, mark);
   return NSR_OK;
 }
@@ -300,13 +365,14 @@ int nsr_stage_parse(const char *name) {
   return -1;
 }
 
-/* For the stages before waits are read. */
+/* For the stages before waits are read: islands are shown, orders are not. */
 static enum nsr_status order_without_waits(struct nsr_ctx *ctx,
                                            struct work_bench *b) {
-  NSR_NEW(ctx, NSR_SCRATCH, b->target, b->tree.nworks);
+  NSR_TRY(nsr_islands_find(ctx, &b->tree, &b->islands));
+  NSR_TRY(nsr_explicit_map(ctx, &b->tree, &b->islands, true, &b->target));
   for (uint32_t w = 0; w < b->tree.nworks; w++)
     b->target[w] = NSR_NONE;
-  return nsr_tree_linearize(ctx, &b->tree, &b->target);
+  return nsr_tree_linearize(ctx, &b->tree, &b->islands, &b->target);
 }
 
 enum nsr_status nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k,
@@ -318,10 +384,12 @@ enum nsr_status nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   nsr_strbuf_init(&out, ctx, NSR_KEEP);
   NSR_TRY(nsr_program_build(ctx, k, &b.program));
   NSR_TRY(recover(ctx, &b));
-  if (stage >= NSR_STAGE_DEPS)
-    NSR_TRY(analyse(ctx, &b));
-  else
+  if (stage >= NSR_STAGE_DEPS) {
+    NSR_TRY(read_waits(ctx, &b));
+    NSR_TRY(nsr_deps_find(ctx, &b.tree, b.target, &b.deps));
+  } else {
     NSR_TRY(order_without_waits(ctx, &b));
+  }
   if (stage >= NSR_STAGE_PLAN)
     NSR_TRY(synthesise(ctx, options, &b));
   switch (stage) {

@@ -29,9 +29,12 @@ struct nsr_engine_report {
   uint32_t registers;                 /* inserted */
 };
 
+/* The exit barrier, last, and those that something makes stay. */
 struct nsr_kept_barrier {
-  struct nsr_place place;
-  const char *reason; /* "exit barrier" */
+  struct nsr_place place; /* in the input, on the first engine that has it */
+  const char *reason; /* "island: the wait on semaphore 4 at act[12] (k.s:40)
+                         has its threshold in a register"; "exit barrier" */
+  bool stays;         /* false: the exit barrier */
 };
 
 /* Two accesses that may touch common bytes and that the input leaves

@@ -35,6 +35,8 @@ struct count {
 struct map {
   struct nsr_ctx *ctx;
   const struct nsr_tree *t;
+  struct nsr_islands *islands;
+  bool lenient;
   uint32_t nsems;
   struct count *counts;
   int8_t *head;  /* by scope and semaphore: updates before a barrier, from
@@ -274,19 +276,26 @@ static enum nsr_status add_update(struct map *m, uint32_t w, uint32_t in) {
   return NSR_OK;
 }
 
-static enum nsr_status refuse_wait(struct map *m, uint32_t w, const char *why) {
-  return nsr_fail(m->ctx, NSR_E_REFUSED, nsr_work_place(m->t, &m->t->works[w]),
-                  "the wait on semaphore %u cannot be read: %s",
-                  nsr_work_node(m->t, &m->t->works[w])->wait.sem, why);
+static enum nsr_status cannot_read(struct map *m, uint32_t w, uint32_t part,
+                                   const char *why) {
+  const struct nsr_work *x = &m->t->works[w];
+  const char *what = nsr_printf(m->ctx, NSR_SCRATCH, "the wait on semaphore %u",
+                                nsr_work_node(m->t, x)->wait.sem);
+  if (!what)
+    return NSR_E_NOMEM;
+  return nsr_islands_add(m->ctx, m->islands, part,
+                         (struct nsr_trouble){x->engine, x->insn, what, why});
 }
 
-static enum nsr_status unsatisfied(struct map *m, uint32_t w, int64_t v,
-                                   int8_t later) {
+static enum nsr_status unsatisfied(struct map *m, uint32_t w, uint32_t part,
+                                   int64_t v, int8_t later) {
   const struct nsr_node *n = nsr_work_node(m->t, &m->t->works[w]);
   if (later != NOBODY || m->counts[n->wait.sem].closer != NSR_NONE)
-    return refuse_wait(m, w,
-                       "the update that satisfies it lies in or behind a "
-                       "loop or conditional, or in another iteration");
+    return cannot_read(m, w, part,
+                       "is satisfied in or behind a loop or conditional, or in "
+                       "another iteration");
+  if (m->lenient)
+    return NSR_OK;
   return nsr_fail(m->ctx, NSR_E_HANG, nsr_work_place(m->t, &m->t->works[w]),
                   "this wait can never hold, the input hangs here: semaphore "
                   "%u reaches %d since the last barrier, %lld is waited for",
@@ -298,26 +307,25 @@ static enum nsr_status unsatisfied(struct map *m, uint32_t w, int64_t v,
 static enum nsr_status map_wait(struct map *m, uint32_t w, uint32_t part) {
   const struct nsr_wait *x = &nsr_work_node(m->t, &m->t->works[w])->wait;
   m->target[w] = NSR_NONE;
-  if (x->cmp == NSR_CMP_NONE)
+  if (x->cmp == NSR_CMP_NONE || nsr_island_at(m->islands, part))
     return NSR_OK;
   if (x->value.is_reg)
-    return refuse_wait(m, w, "its threshold is a register");
+    return cannot_read(m, w, part, "has its threshold in a register");
   if (x->cmp != NSR_CMP_GE && x->cmp != NSR_CMP_GT)
-    return refuse_wait(m, w, "its comparison is not >= or >");
+    return cannot_read(m, w, part, "does not compare with >= or >");
   int64_t v = (int64_t)x->value.v + (x->cmp == NSR_CMP_GT);
   struct count *c = &m->counts[x->sem];
   int8_t later = m->after[(size_t)part * m->nsems + x->sem];
   if (v <= 0 && c->known && later != SEVERAL)
     return NSR_OK;
   if (!c->known)
-    return refuse_wait(m, w,
-                       "the count since the last barrier differs "
-                       "between the ways to here, or several channels "
-                       "update it");
+    return cannot_read(m, w, part,
+                       "counts since the last barrier what differs between the "
+                       "ways to here, or what several channels update");
   if (v > total(c))
-    return unsatisfied(m, w, v, later);
+    return unsatisfied(m, w, part, v, later);
   if (later != NOBODY && later != c->channel)
-    return refuse_wait(m, w, "several channels update it in this region");
+    return cannot_read(m, w, part, "counts what several channels update");
   size_t lo = 0, hi = c->steps.n - 1;
   while (lo < hi) {
     size_t mid = lo + (hi - lo) / 2;
@@ -539,10 +547,10 @@ static enum nsr_status refuse_foreign(struct nsr_ctx *ctx,
     if (t->works[w].nested != NSR_NONE)
       continue;
     const struct nsr_node *n = nsr_work_node(t, &t->works[w]);
-    if (n->marked)
+    if (n->marked && !n->unknown)
       return nsr_fail(ctx, NSR_E_REFUSED, nsr_work_place(t, &t->works[w]),
-                      "an instruction with effects that cannot be known is "
-                      "not read yet; its barriers would have to stay");
+                      "a barrier with another core: order with the outside is "
+                      "not read yet");
     if ((n->wait.cmp && !nsr_owned(k, n->wait.sem)) ||
         (n->update.op && !nsr_owned(k, n->update.sem)))
       return nsr_fail(ctx, NSR_E_REFUSED, nsr_work_place(t, &t->works[w]),
@@ -556,9 +564,15 @@ static enum nsr_status refuse_foreign(struct nsr_ctx *ctx,
 }
 
 enum nsr_status nsr_explicit_map(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                                 struct nsr_islands *islands, bool lenient,
                                  uint32_t **target) {
-  struct map m = {.ctx = ctx, .t = t, .nsems = t->program->k->isa->semaphores};
-  NSR_TRY(refuse_foreign(ctx, t));
+  struct map m = {.ctx = ctx,
+                  .t = t,
+                  .islands = islands,
+                  .lenient = lenient,
+                  .nsems = t->program->k->isa->semaphores};
+  if (!lenient)
+    NSR_TRY(refuse_foreign(ctx, t));
   NSR_NEW(ctx, NSR_SCRATCH, m.counts, m.nsems);
   NSR_NEW(ctx, NSR_SCRATCH, m.target, t->nworks);
   for (uint32_t w = 0; w < t->nworks; w++)

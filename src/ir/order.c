@@ -1,15 +1,20 @@
 /* order.c - the reference order: elements of a region sorted by its waits,
  * the tree laid anew in that order.
  */
+#include <assert.h>
+
 #include "base/vec.h"
-#include "ir/tree.h"
+#include "ir/islands.h"
 
 struct order {
   struct nsr_ctx *ctx;
   struct nsr_tree *t; /* as it was built */
+  struct nsr_islands *islands;
   const uint32_t *before;
   const uint32_t *first; /* by work: its edges[first[w]..first[w+1]-1] */
   const uint32_t *edges; /* elements of the same body that come before it */
+  uint32_t *sorted;      /* segments in their new order, each where it was */
+  uint32_t *count;       /* by part: how many of them stand for all */
   bool *placed;          /* by work: in its segment's new order */
   uint32_t *new_of;      /* by work: its new number */
   uint32_t *head; /* by scope: private scopes whose markers its header holds,
@@ -114,36 +119,46 @@ static bool run_engine(struct order *o, const struct nsr_part *part, int e,
   return any;
 }
 
-static enum nsr_status report_cycle(struct order *o,
-                                    const struct nsr_part *part) {
-  bool scopes = false;
-  uint32_t at = NSR_NONE;
-  for (uint32_t w = part->first; w < part->first + part->n; w++)
-    if (!o->placed[w]) {
-      scopes |= o->t->works[w].nested != NSR_NONE;
+/* The waits of a segment form a cycle. If scopes are in it, it may be that they
+ * are no one step; *again: that its region was made an island, and no wait of
+ * it counts. */
+static enum nsr_status found_cycle(struct order *o, uint32_t p, bool *again) {
+  const struct nsr_part *part = &o->t->parts[p];
+  uint32_t at = NSR_NONE, scope = NSR_NONE;
+  for (uint32_t w = part->first; w < part->first + part->n; w++) {
+    if (o->placed[w])
+      continue;
+    if (o->t->works[w].nested != NSR_NONE)
+      scope = scope == NSR_NONE ? w : scope;
+    else
       at = at == NSR_NONE ? w : at;
-    }
-  struct nsr_place place = nsr_work_place(o->t, &o->t->works[at]);
-  if (scopes)
-    return nsr_fail(o->ctx, NSR_E_REFUSED, place,
-                    "the waits of this region lead into a loop or conditional "
-                    "without a barrier and out of it again: no order exists "
-                    "in which it is one step");
-  return nsr_fail(o->ctx, NSR_E_HANG, place,
-                  "the input hangs here: the waits of this region form a "
-                  "cycle");
+  }
+  if (scope == NSR_NONE)
+    return nsr_fail(o->ctx, NSR_E_HANG, nsr_work_place(o->t, &o->t->works[at]),
+                    "the input hangs here: the waits of this region form a "
+                    "cycle");
+  const struct nsr_work *x = &o->t->works[scope];
+  uint32_t local = o->t->scopes[x->nested].local[x->engine];
+  *again = true;
+  return nsr_islands_add(
+      o->ctx, o->islands, p,
+      (struct nsr_trouble){x->engine,
+                           o->t->local[x->engine].scopes[local].entry,
+                           "the loop or conditional",
+                           "is no one step: waits lead into it and out of it "
+                           "again"});
 }
 
-/* Sorts the elements of a segment; *count of them stand for all. */
-static enum nsr_status sort_segment(struct order *o,
-                                    const struct nsr_part *part,
-                                    uint32_t *sorted, uint32_t *count) {
-  uint32_t n = 0;
+/* Sorts the elements of a segment; false: its waits form a cycle. */
+static bool sort_segment(struct order *o, uint32_t p) {
+  const struct nsr_part *part = &o->t->parts[p];
+  uint32_t n = 0, *sorted = o->sorted + part->first;
   o->merged = 0;
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     o->next[e] = o->end[e] = 0;
   for (uint32_t w = part->first; w < part->first + part->n; w++) {
     int e = o->t->works[w].engine;
+    o->placed[w] = false;
     if (o->end[e] == 0)
       o->next[e] = w;
     o->end[e] = w + 1;
@@ -153,8 +168,18 @@ static enum nsr_status sort_segment(struct order *o,
     for (int e = 0; e < NSR_MAX_ENGINES; e++)
       any |= run_engine(o, part, e, sorted, &n);
   }
-  *count = n;
-  return n + o->merged == part->n ? NSR_OK : report_cycle(o, part);
+  o->count[p] = n;
+  return n + o->merged == part->n;
+}
+
+/* Sorts all segments; *again: some regions became islands on the way. */
+static enum nsr_status sort_all(struct order *o, bool *again) {
+  *again = false;
+  NSR_TRY(find_edges(o));
+  for (uint32_t p = 0; p < o->t->nparts; p++)
+    if (o->t->parts[p].kind == NSR_PART_SEGMENT && !sort_segment(o, p))
+      NSR_TRY(found_cycle(o, p, again));
+  return NSR_OK;
 }
 
 /* ---- laying the tree anew */
@@ -318,12 +343,10 @@ static enum nsr_status lay_private(struct order *o, uint32_t scope,
 }
 
 static enum nsr_status lay_segment(struct order *o, uint32_t scope,
-                                   uint32_t *last,
-                                   const struct nsr_part *part) {
-  uint32_t *sorted, n, start = (uint32_t)o->works.n;
-  NSR_NEW(o->ctx, NSR_SCRATCH, sorted, part->n);
-  NSR_TRY(sort_segment(o, part, sorted, &n));
-  for (uint32_t i = 0; i < n; i++) {
+                                   uint32_t *last, uint32_t p) {
+  const uint32_t *sorted = o->sorted + o->t->parts[p].first;
+  uint32_t start = (uint32_t)o->works.n;
+  for (uint32_t i = 0; i < o->count[p]; i++) {
     const struct nsr_work *w = &o->t->works[sorted[i]];
     if (w->nested == NSR_NONE) {
       o->new_of[sorted[i]] = (uint32_t)o->works.n;
@@ -344,7 +367,7 @@ static enum nsr_status lay_scope(struct order *o, uint32_t scope) {
   for (; next != NSR_NONE; next = o->t->parts[next].next) {
     const struct nsr_part *part = &o->t->parts[next];
     if (part->kind == NSR_PART_SEGMENT)
-      NSR_TRY(lay_segment(o, scope, &last, part));
+      NSR_TRY(lay_segment(o, scope, &last, next));
     else
       NSR_TRY(push_part(o, scope, &last, *part));
     if (part->kind == NSR_PART_SCOPE)
@@ -370,11 +393,28 @@ static void number_regions(struct nsr_tree *t) {
   }
 }
 
+/* Sorts, with islands marked: those that cycles make need a second time, in
+ * which they have no waits. */
+static enum nsr_status find_order(struct order *o, uint32_t *before) {
+  bool again;
+  NSR_NEW(o->ctx, NSR_SCRATCH, o->placed, o->t->nworks);
+  NSR_NEW(o->ctx, NSR_SCRATCH, o->sorted, o->t->nworks);
+  NSR_NEW(o->ctx, NSR_SCRATCH, o->count, o->t->nparts);
+  NSR_TRY(nsr_islands_mark(o->ctx, o->islands, o->t, before));
+  NSR_TRY(sort_all(o, &again));
+  if (!again)
+    return NSR_OK;
+  NSR_TRY(nsr_islands_mark(o->ctx, o->islands, o->t, before));
+  NSR_TRY(sort_all(o, &again));
+  assert(!again);
+  return NSR_OK;
+}
+
 enum nsr_status nsr_tree_linearize(struct nsr_ctx *ctx, struct nsr_tree *t,
+                                   struct nsr_islands *islands,
                                    uint32_t **before) {
-  struct order o = {.ctx = ctx, .t = t, .before = *before};
-  NSR_TRY(find_edges(&o));
-  NSR_NEW(ctx, NSR_SCRATCH, o.placed, t->nworks);
+  struct order o = {.ctx = ctx, .t = t, .islands = islands, .before = *before};
+  NSR_TRY(find_order(&o, *before));
   NSR_NEW(ctx, NSR_SCRATCH, o.new_of, t->nworks);
   NSR_TRY(find_headers(&o));
   NSR_TRY(lay_scope(&o, 0));

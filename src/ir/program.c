@@ -92,6 +92,7 @@ static struct nsr_node node_of(const struct nsr_kernel *k, int engine,
                        .ctl = (uint8_t)d->ctl,
                        .channel = -1,
                        .marked = d->unknown_effects || d->external,
+                       .unknown = d->unknown_effects,
                        .wait = x->wait,
                        .update = x->update};
   if (d->cls == NSR_DATAPATH || d->cls == NSR_LOAD)

@@ -16,6 +16,7 @@ struct nsr_node {
   bool nop;       /* touches no memory, no hidden state, nothing outside */
   bool always;    /* NSR_CTL_BR without a condition */
   bool marked;    /* unknown effects, or external */
+  bool unknown;   /* unknown effects */
   struct nsr_wait wait;
   struct nsr_update update;
   int32_t aux; /* branch: target index; barrier: id */

@@ -322,7 +322,8 @@ static uint32_t find_like(const struct build *b, const struct nsr_scope *like,
 }
 
 /* Groups the elements of the works from start on; those of one engine keep
- * their order in every group. */
+ * their order in every group: one in front of an element that has been grouped
+ * stays alone. */
 static enum nsr_status group_elements(struct build *b, uint32_t start,
                                       struct group **out, size_t *n) {
   uint32_t end = (uint32_t)b->works.n, at[NSR_MAX_ENGINES];
@@ -339,7 +340,8 @@ static enum nsr_status group_elements(struct build *b, uint32_t start,
     struct group g;
     const struct nsr_scope *s = local_scope(b, w);
     for (int e = 0; e < NSR_MAX_ENGINES; e++) {
-      bool later = s->key && e > b->works.v[w].engine;
+      bool later =
+          s->key && e > b->works.v[w].engine && w >= at[b->works.v[w].engine];
       g.elements[e] = later ? find_like(b, s, e, &at[e], end) : NSR_NONE;
       if (g.elements[e] != NSR_NONE)
         grouped[g.elements[e] - start] = true;

@@ -38,10 +38,19 @@ enum nsr_part_kind { NSR_PART_SEGMENT, NSR_PART_BARRIER, NSR_PART_SCOPE };
 struct nsr_part {
   uint8_t kind;                   /* enum nsr_part_kind */
   bool keep;                      /* barrier: the output has it too */
+  uint32_t why;                   /* .. because of this trouble */
   uint32_t next;                  /* NSR_NONE: last of its body */
   uint32_t first, n;              /* segment: works; scope: first = it */
   int32_t id;                     /* barrier */
   uint32_t insn[NSR_MAX_ENGINES]; /* barrier: where, by engine */
+};
+
+/* Something that cannot be read, and makes its region an island. */
+struct nsr_trouble {
+  uint8_t engine;
+  uint32_t insn;
+  const char *what; /* "the wait on semaphore 4" .. */
+  const char *why;  /* .. "has its threshold in a register" */
 };
 
 struct nsr_common {
@@ -75,7 +84,9 @@ struct nsr_tree {
   struct nsr_part *parts;
   struct nsr_work *works;
   struct nsr_congruence congruence; /* with the loads that scopes rest on */
-  bool *taken; /* by semaphore: islands use it; NULL: there are none */
+  bool *taken;        /* by semaphore: islands use it; NULL: there are none */
+  uint32_t ntroubles; /* of the islands; a region may have several */
+  const struct nsr_trouble *troubles;
 };
 
 /* Not of a marker, nor of an element that stands for a scope. */
@@ -112,13 +123,18 @@ NSR_MUST_USE enum nsr_status nsr_tree_build(struct nsr_ctx *ctx,
 NSR_MUST_USE enum nsr_status
 nsr_tree_exit(struct nsr_ctx *ctx, const struct nsr_tree *t, uint32_t *part);
 
+struct nsr_islands;
+
 /* Brings the works into the reference order: within each region a linear
  * extension of program order and of the waits (ties by engine, then
  * position), in which a private scope is one element; puts markers behind
  * private scopes. (*before)[w] is the work that w waits for, NSR_NONE: none;
- * it is made anew along with works and parts. A cycle is a hang of the input,
- * or cannot be read where it leads through a private scope. */
-NSR_MUST_USE enum nsr_status
-nsr_tree_linearize(struct nsr_ctx *ctx, struct nsr_tree *t, uint32_t **before);
+ * it is made anew along with works and parts. A cycle is a hang of the input;
+ * where it leads through a private scope, its region is one more island. Marks
+ * the islands (islands.h). */
+NSR_MUST_USE enum nsr_status nsr_tree_linearize(struct nsr_ctx *ctx,
+                                                struct nsr_tree *t,
+                                                struct nsr_islands *islands,
+                                                uint32_t **before);
 
 #endif

@@ -144,7 +144,9 @@ enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
   for (uint32_t i = 0; i < report->nkept; i++) {
     char at[256];
     place(&report->kept[i].place, at, sizeof at);
-    nsr_strbuf_printf(&b, "kept %s: %s\n", at, report->kept[i].reason);
+    nsr_strbuf_printf(&b, "kept %s: ", at);
+    name(&b, report->kept[i].reason);
+    nsr_strbuf_puts(&b, "\n");
   }
   verdict_lines(&b, report);
   return nsr_strbuf_done(&b, text, NULL);

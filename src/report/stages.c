@@ -68,13 +68,14 @@ static void put_part(struct nsr_strbuf *b, const struct nsr_tree *t,
                      const struct nsr_part *part, uint32_t depth) {
   if (part->kind == NSR_PART_BARRIER) {
     indent(b, depth);
-    nsr_strbuf_printf(b, "sync %d\n", (int)part->id);
+    nsr_strbuf_printf(b, "sync %d%s\n", (int)part->id,
+                      part->keep ? " (stays)" : "");
     return;
   }
   for (uint32_t i = part->first; i < part->first + part->n; i++) {
     indent(b, depth);
     put_work(b, t, i);
-    nsr_strbuf_puts(b, "\n");
+    nsr_strbuf_puts(b, t->works[i].island ? " (island)\n" : "\n");
   }
 }
 
@@ -93,6 +94,11 @@ static void put_scope(struct nsr_strbuf *b, const struct nsr_tree *t,
 
 void nsr_print_scopes(struct nsr_strbuf *b, const struct nsr_tree *t) {
   put_scope(b, t, 0);
+  for (uint32_t i = 0; i < t->ntroubles; i++) {
+    const struct nsr_trouble *x = &t->troubles[i];
+    nsr_strbuf_printf(b, "island: %s at %s[%u] %s\n", x->what,
+                      engine_name(t, x->engine), x->insn, x->why);
+  }
 }
 
 /* ---- dependences */

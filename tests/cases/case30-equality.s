@@ -1,8 +1,8 @@
 ; case: tt-metal #54590. A wait for an exact count while another engine adds
 ;       twice: the value may be passed. Such a wait is never turned into a
-;       counted one.
+;       counted one: its barriers stay, which are all there are.
 ; kind: HANG
-; expect: refused cannot be read
+; expect: unchanged
 
 .isa tile64
 .kernel "equality"

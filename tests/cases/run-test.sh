@@ -17,12 +17,15 @@ wrong() { # NAME SED-SCRIPT CASE
   fi
 }
 
-rewritten=case22-distance-two.s refused=case30-equality.s
+rewritten=case22-distance-two.s refused=case44-computed-jump.s
+unchanged=case30-equality.s
 sh "$here/run.sh" "$bin" "$work" "$here/$rewritten" || bad=1
 sh "$here/run.sh" "$bin" "$work" "$here/$refused" || bad=1
+sh "$here/run.sh" "$bin" "$work" "$here/$unchanged" || bad=1
 wrong no-expectation '/^; expect:/d' $rewritten
 wrong not-refused 's/^; expect:.*/; expect: refused/' $rewritten
 wrong not-rewritten 's/^; expect:.*/; expect: rewritten/' $refused
+wrong not-unchanged 's/^; expect:.*/; expect: unchanged/' $rewritten
 wrong other-reason 's/^; expect:.*/; expect: refused for fun/' $refused
 wrong more-barriers 's/^; barriers:.*/; barriers: 2/' $rewritten
 wrong no-assembly 's/^ *halt/    hlt/' $rewritten

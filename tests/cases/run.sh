@@ -6,7 +6,7 @@
 # usage: run.sh BIN-FOLDER WORK-FOLDER CASE.s
 #
 # Lines read from the case:
-#   ; expect: rewritten | refused [TEXT] | hang [TEXT] | race [TEXT]
+#   ; expect: rewritten | unchanged | refused [TEXT] | hang [TEXT] | race [TEXT]
 #   ; barriers: N      each engine of the output holds N of them
 set -u
 bin=$1 work=$2 case=$3
@@ -50,6 +50,11 @@ refused | hang | race)
   [ -s "$work/$name.err" ] || fail "nothing says why"
   grep -qF -e "${text:-$word}" "$work/$name.err" ||
     fail "the message does not say \"${text:-$word}\""
+  exit 0
+  ;;
+unchanged)
+  [ $code -eq 0 ] || fail "exit code $code, not 0"
+  cmp -s "$in" "$out" || fail "the output is not the input"
   exit 0
   ;;
 rewritten) ;;

@@ -14,8 +14,8 @@ static const struct nsr_kept_barrier kept[] = {
       .label = "done",
       .source_file = "k.s",
       .source_line = 40},
-     "exit barrier"},
-    {{.engine = "act", .insn = 3}, "a computed jump"}};
+     "exit barrier", false},
+    {{.engine = "act", .insn = 3}, "a computed jump", true}};
 
 static const struct nsr_may_pair pairs[] = {
     {{.engine = "sp", .insn = 2}, {.engine = "act", .insn = 5}, "sbuf bytes"}};

@@ -1,0 +1,278 @@
+/* islands.c - regions by union-find over the places between barriers. */
+#include "ir/islands.h"
+
+#include <stdlib.h>
+
+/* Where a walk over the tree stands: a place is where code runs without a
+ * barrier since it was made. Places that flow connects are united. */
+struct regions {
+  struct nsr_ctx *ctx;
+  const struct nsr_tree *t;
+  NSR_VEC(uint32_t) up;  /* by place: another of its region, or itself */
+  uint32_t *of, *behind; /* by part: places, then regions */
+  uint32_t head, exit;   /* of the innermost loop, NSR_NONE: none */
+};
+
+static enum nsr_status new_place(struct regions *r, uint32_t *out) {
+  *out = (uint32_t)r->up.n;
+  NSR_PUSH(r->ctx, NSR_SCRATCH, &r->up, *out);
+  return NSR_OK;
+}
+
+static uint32_t find(struct regions *r, uint32_t x) {
+  uint32_t *up = r->up.v;
+  while (up[x] != x)
+    x = up[x] = up[up[x]];
+  return x;
+}
+
+/* The older place stands for both. */
+static void unite(struct regions *r, uint32_t a, uint32_t b) {
+  a = find(r, a);
+  b = find(r, b);
+  if (a < b)
+    r->up.v[b] = a;
+  else
+    r->up.v[a] = b;
+}
+
+/* A way through the innermost loop's body ends here. */
+static void end_way(struct regions *r, uint32_t at, uint8_t ends) {
+  if (r->head == NSR_NONE)
+    return;
+  if (ends & NSR_ENDS_BACK)
+    unite(r, at, r->head);
+  if (ends & NSR_ENDS_EXIT)
+    unite(r, at, r->exit);
+}
+
+/* A segment, with all private scopes in it. */
+static void place_segment(struct regions *r, uint32_t p, uint32_t at) {
+  const struct nsr_part *part = &r->t->parts[p];
+  r->of[p] = at;
+  for (uint32_t w = part->first; w < part->first + part->n; w++) {
+    uint32_t nested = r->t->works[w].nested;
+    if (nested == NSR_NONE)
+      continue;
+    for (uint32_t q = r->t->scopes[nested].first_part; q != NSR_NONE;
+         q = r->t->parts[q].next)
+      place_segment(r, q, at);
+  }
+}
+
+static enum nsr_status walk_body(struct regions *r, uint32_t scope,
+                                 uint32_t *at);
+
+/* Iterations start in front of the loop and where others end. */
+static enum nsr_status walk_loop(struct regions *r, uint32_t scope,
+                                 uint32_t *at) {
+  uint32_t head = r->head, exit = r->exit, inner = *at, behind;
+  NSR_TRY(new_place(r, &behind));
+  r->head = *at;
+  r->exit = behind;
+  NSR_TRY(walk_body(r, scope, &inner));
+  r->head = head;
+  r->exit = exit;
+  *at = behind;
+  return NSR_OK;
+}
+
+/* An arm may be passed by, and is joined, or ends an iteration. */
+static enum nsr_status walk_arm(struct regions *r, uint32_t scope,
+                                uint32_t at) {
+  const struct nsr_common *s = &r->t->scopes[scope];
+  uint32_t inner = at;
+  NSR_TRY(walk_body(r, scope, &inner));
+  if (!s->to_end)
+    unite(r, at, inner);
+  else
+    end_way(r, at, s->skip);
+  return NSR_OK;
+}
+
+/* *at: the place a body starts in, and then the one it ends in. */
+static enum nsr_status walk_body(struct regions *r, uint32_t scope,
+                                 uint32_t *at) {
+  const struct nsr_tree *t = r->t;
+  const struct nsr_common *s = &t->scopes[scope];
+  bool ended = false; /* all ways end in arms */
+  for (uint32_t p = s->first_part; p != NSR_NONE; p = t->parts[p].next) {
+    const struct nsr_part *part = &t->parts[p];
+    r->of[p] = *at;
+    if (part->kind == NSR_PART_SEGMENT && part->n == 0)
+      continue; /* the last one of a body */
+    ended = false;
+    if (part->kind == NSR_PART_SEGMENT) {
+      place_segment(r, p, *at);
+    } else if (part->kind == NSR_PART_BARRIER) {
+      NSR_TRY(new_place(r, at));
+      r->behind[p] = *at;
+    } else if (t->scopes[part->first].kind == NSR_SCOPE_LOOP) {
+      NSR_TRY(walk_loop(r, part->first, at));
+    } else {
+      ended = t->scopes[part->first].to_end;
+      NSR_TRY(walk_arm(r, part->first, *at));
+    }
+  }
+  if (!ended && (s->kind == NSR_SCOPE_LOOP || s->to_end))
+    end_way(r, *at, s->ends);
+  return NSR_OK;
+}
+
+static enum nsr_status find_regions(struct nsr_ctx *ctx,
+                                    const struct nsr_tree *t,
+                                    struct nsr_islands *out) {
+  struct regions r = {.ctx = ctx, .t = t, .head = NSR_NONE, .exit = NSR_NONE};
+  uint32_t at;
+  NSR_NEW(ctx, NSR_SCRATCH, r.of, t->nparts);
+  NSR_NEW(ctx, NSR_SCRATCH, r.behind, t->nparts);
+  NSR_TRY(new_place(&r, &at));
+  NSR_TRY(walk_body(&r, 0, &at));
+  for (uint32_t p = 0; p < t->nparts; p++) {
+    r.of[p] = find(&r, r.of[p]);
+    r.behind[p] = find(&r, r.behind[p]);
+  }
+  out->of = r.of;
+  out->behind = r.behind;
+  out->nregions = (uint32_t)r.up.n;
+  NSR_NEW(ctx, NSR_SCRATCH, out->trouble, out->nregions);
+  for (uint32_t i = 0; i < out->nregions; i++)
+    out->trouble[i] = NSR_NONE;
+  return NSR_OK;
+}
+
+enum nsr_status nsr_islands_add(struct nsr_ctx *ctx, struct nsr_islands *x,
+                                uint32_t part, struct nsr_trouble trouble) {
+  uint32_t *first = &x->trouble[x->of[part]];
+  if (*first == NSR_NONE)
+    *first = (uint32_t)x->troubles.n;
+  NSR_PUSH(ctx, NSR_SCRATCH, &x->troubles, trouble);
+  return NSR_OK;
+}
+
+/* ---- unknown effects */
+
+static enum nsr_status find_unknown(struct nsr_ctx *ctx,
+                                    const struct nsr_tree *t,
+                                    struct nsr_islands *x) {
+  for (uint32_t p = 0; p < t->nparts; p++) {
+    const struct nsr_part *part = &t->parts[p];
+    if (part->kind != NSR_PART_SEGMENT)
+      continue;
+    for (uint32_t w = part->first; w < part->first + part->n; w++) {
+      const struct nsr_work *work = &t->works[w];
+      if (work->nested == NSR_NONE && nsr_work_node(t, work)->unknown)
+        NSR_TRY(nsr_islands_add(ctx, x, p,
+                                (struct nsr_trouble){work->engine, work->insn,
+                                                     "the instruction",
+                                                     "has unknown effects"}));
+    }
+  }
+  return NSR_OK;
+}
+
+static int by_place(const void *a, const void *b) {
+  const struct nsr_key_load *x = a, *y = b;
+  if (x->engine != y->engine)
+    return x->engine < y->engine ? -1 : 1;
+  return x->insn < y->insn ? -1 : x->insn > y->insn;
+}
+
+static enum nsr_status refuse_load(struct nsr_ctx *ctx,
+                                   const struct nsr_tree *t,
+                                   const struct nsr_trouble *x) {
+  return nsr_fail(ctx, NSR_E_REFUSED,
+                  nsr_program_place(t->program, x->engine, x->insn),
+                  "this has unknown effects, and may write a word that several "
+                  "engines load for their control flow in the same region: it "
+                  "cannot be shown to be equal on them");
+}
+
+/* Scopes were matched on loads of the same bytes in the same region: what may
+ * write anything must not run there. */
+static enum nsr_status check_loads(struct nsr_ctx *ctx,
+                                   const struct nsr_tree *t,
+                                   const struct nsr_islands *x) {
+  const struct nsr_congruence *c = &t->congruence;
+  struct nsr_key_load *loads;
+  uint8_t *seen; /* by number: loads in islands, at most 2 */
+  NSR_NEW(ctx, NSR_SCRATCH, loads, c->nloads);
+  NSR_NEW(ctx, NSR_SCRATCH, seen, c->nnodes);
+  for (uint32_t i = 0; i < c->nloads; i++)
+    loads[i] = c->loads[i];
+  qsort(loads, c->nloads, sizeof *loads, by_place);
+  for (uint32_t p = 0; p < t->nparts; p++) {
+    const struct nsr_part *part = &t->parts[p];
+    if (part->kind != NSR_PART_SEGMENT || !nsr_island_at(x, p))
+      continue;
+    for (uint32_t w = part->first; w < part->first + part->n; w++) {
+      struct nsr_key_load key = {t->works[w].engine, t->works[w].insn, 0};
+      const struct nsr_key_load *load =
+          t->works[w].nested == NSR_NONE
+              ? bsearch(&key, loads, c->nloads, sizeof key, by_place)
+              : NULL;
+      if (load && ++seen[load->number] == 2)
+        return refuse_load(ctx, t, &x->troubles.v[x->trouble[x->of[p]]]);
+    }
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_islands_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                                 struct nsr_islands *out) {
+  *out = (struct nsr_islands){0};
+  NSR_TRY(find_regions(ctx, t, out));
+  NSR_TRY(find_unknown(ctx, t, out));
+  return out->troubles.n && t->congruence.nloads ? check_loads(ctx, t, out)
+                                                 : NSR_OK;
+}
+
+/* ---- marking */
+
+static void mark_work(const struct nsr_tree *t, uint32_t w, uint32_t *target) {
+  struct nsr_work *work = &t->works[w];
+  work->island = true;
+  target[w] = NSR_NONE;
+  if (work->nested != NSR_NONE)
+    return;
+  const struct nsr_node *n = nsr_work_node(t, work);
+  if (n->wait.cmp != NSR_CMP_NONE)
+    t->taken[n->wait.sem] = true;
+  if (n->update.op != NSR_UPD_NONE)
+    t->taken[n->update.sem] = true;
+}
+
+static void mark_part(const struct nsr_islands *x, struct nsr_tree *t,
+                      uint32_t p, uint32_t *target) {
+  struct nsr_part *part = &t->parts[p];
+  uint32_t why = x->trouble[x->of[p]];
+  if (part->kind == NSR_PART_BARRIER) {
+    if (why == NSR_NONE)
+      why = x->trouble[x->behind[p]];
+    part->keep |= why != NSR_NONE;
+    part->why = why;
+  } else if (part->kind == NSR_PART_SEGMENT && why != NSR_NONE) {
+    for (uint32_t w = part->first; w < part->first + part->n; w++)
+      mark_work(t, w, target);
+  }
+}
+
+enum nsr_status nsr_islands_mark(struct nsr_ctx *ctx,
+                                 const struct nsr_islands *x,
+                                 struct nsr_tree *t, uint32_t *target) {
+  if (!x->troubles.n)
+    return NSR_OK;
+  NSR_NEW(ctx, NSR_SCRATCH, t->taken, t->program->k->isa->semaphores);
+  for (uint32_t p = 0; p < t->nparts; p++)
+    mark_part(x, t, p, target);
+  t->troubles = x->troubles.v;
+  t->ntroubles = (uint32_t)x->troubles.n;
+  return NSR_OK;
+}
+
+bool nsr_islands_leave_any(const struct nsr_tree *t, uint32_t exit) {
+  for (uint32_t p = 0; p < t->nparts; p++)
+    if (t->parts[p].kind == NSR_PART_BARRIER && !t->parts[p].keep && p != exit)
+      return true;
+  return false;
+}

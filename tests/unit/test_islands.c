@@ -1,0 +1,167 @@
+/* test_islands.c - what cannot be read, and what stays around it. */
+#include "passes.h"
+
+#define HEAD                                                                   \
+  ".isa tile64\n.queue q0 sp\n.queue q1 act\n.queue q2 sp\n"                   \
+  ".tensor n dram i32 [1] at 0 input range 0 4\n"                              \
+  ".tensor x dram f32 [64, 4] at 4096 input\n"                                 \
+  ".tensor y dram f32 [64, 4] at 65536 output\n"                               \
+  ".tensor a sbuf f32 [1, 4] at 0:1, 0 scratch\n"                              \
+  ".tensor b sbuf f32 [1, 4] at 0:1, 16 scratch\n"                             \
+  ".tensor r sbuf f32 [1, 12] at 0:1, 64 scratch\n"
+
+/* ---- reasons */
+
+static const struct pass_case reasons[] = {
+    {"two channels",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=2\n sync\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\n nop ^s0\n sync\n halt\n",
+     NSR_OK, "several channels update"},
+    {"two queues of one engine",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=1\n sync\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\n qnop q2 ^s0\n sync\n"
+          " halt\n",
+     NSR_OK, "several channels update"},
+    {"a decrement",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=1\n sync\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\n qnop q0 ^s0--\n sync\n"
+          " halt\n",
+     NSR_OK, "several channels update"},
+    {"a register",
+     HEAD ".engine act\n mov r1, 1\n copy b[4*4], a[4*4] ?s0>=r1\n sync\n"
+          " halt\n.engine sp\n dma q0, a[4*4], x[4*4] ^s0\n sync\n halt\n",
+     NSR_OK, "has its threshold in a register"},
+    {"equality",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0==1\n sync\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\n sync\n halt\n",
+     NSR_OK, "does not compare"},
+    {"an update in front of a loop, waited for inside",
+     HEAD ".engine act\nl: copy b[4*4], a[4*4] ?s0>=1\n sync 1\n"
+          " br.lt r1, 3, l\n sync 2\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\nl: sync 1\n"
+          " br.lt r1, 3, l\n sync 2\n halt\n",
+     NSR_OK, "differs"},
+    {"the other queue may get there first",
+     HEAD ".engine act\n copy b[4*4], a[4*4] ?s0>=1\n br.eq r1, 1, s\n"
+          " sync 1\ns: sync 2\n halt\n"
+          ".engine sp\n dma q0, a[4*4], x[4*4] ^s0\n br.eq r1, 1, s\n"
+          " qnop q2 ^s0\n sync 1\ns: sync 2\n halt\n",
+     NSR_OK, "several channels update"},
+    {"two ways out of a loop with different counts",
+     HEAD ".engine sp\nl: sync\n br.eq r3, 1, d\n st a, r1 ^s0\n"
+          " br.lt r2, r1, l\nd: nop ?s0>=1\n sync\n halt\n",
+     NSR_OK, "is satisfied in or behind a loop"},
+    {"an update behind the arm",
+     HEAD ".engine sp\n br.eq r1, 0, s\n st a, r1 ^s1\ns: st b, r1 ^s1\n"
+          " nop ?s1>=2\n sync\n halt\n",
+     NSR_OK, "is satisfied in or behind a loop"},
+    {"a loop's own updates name no iteration",
+     HEAD ".engine sp\nl: st a, r1 ^s1\n nop ?s1>=1\n br.lt r1, 3, l\n"
+          " sync\n halt\n",
+     NSR_OK, "is satisfied in or behind a loop"},
+    {"C6: waits lead into a scope and out of it again",
+     HEAD ".engine act\nl: nop ^s0\n nop ?s1>=1\n br.lt r1, 3, l\n sync\n"
+          " halt\n.engine sp\n nop ?s0>=1 ^s1\n sync\n halt\n",
+     NSR_OK, "is satisfied in or behind a loop"},
+};
+
+static void test_reasons(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+    const struct pass_case *c = &reasons[i];
+    struct nsr_ctx *ctx = nsr_ctx_new();
+    struct nsr_rewrite_options options = {0};
+    const char *text = "";
+    struct nsr_kernel *k = assemble(ctx, c->text);
+    enum nsr_status status =
+        nsr_dump(ctx, k, NSR_STAGE_SCOPES, &options, &text);
+    if (status != NSR_OK || !strstr(text, "island: ") ||
+        !strstr(text, c->expect))
+      fail_msg("%s: %s\n%s", c->name, nsr_status_name(status), text);
+    nsr_ctx_free(ctx);
+  }
+}
+
+/* ---- what becomes an island, what stays */
+
+static const struct pass_case extents[] = {
+    {"the barriers around one region stay, others do not",
+     HEAD ".engine sp\n sync 1\n st a, r1\n sync 2\n st a, r1 ^s1\n"
+          " nop ?s1>=r2\n sync 3\n st a, r1\n sync 4\n sync 5\n halt\n",
+     NSR_OK,
+     "program 0\n  sync 1\n  sp[1] st\n  sync 2 (stays)\n"
+     "  sp[3] st (island)\n  sp[4] nop (island)\n  sync 3 (stays)\n"
+     "  sp[6] st\n  sync 4\n  sync 5\n"
+     "island: the wait on semaphore 1 at sp[4] has its threshold in a "
+     "register\n"},
+    {"a region that wraps around a loop",
+     HEAD ".engine sp\n sync 1\nl: st a, r1\n sync 2\n st a, r1\n sync 3\n"
+          " nop ?s1>=r2\n br.lt r1, 3, l\n sync 4\n st a, r1\n sync 5\n"
+          " halt\n",
+     NSR_OK,
+     "program 0\n  sync 1 (stays)\n  loop 1\n    sp[1] st (island)\n"
+     "    sync 2 (stays)\n    sp[3] st\n    sync 3 (stays)\n"
+     "    sp[5] nop (island)\n  sync 4 (stays)\n  sp[8] st\n  sync 5\n"
+     "island: the wait on semaphore 1 at sp[5] has its threshold in a "
+     "register\n"},
+    {"a region that spans arms and a private scope of another engine",
+     HEAD ".engine sp\n sync 1\n br.eq r1, 1, s\n nop ?s1>=r2\n sync 2\n"
+          "s: st a, r1\n sync 3\n st a, r1\n sync 4\n halt\n"
+          ".engine act\n sync 1\n br.eq r1, 1, s\n sync 2\n"
+          "s: st b, r1\n br.lt r1, 3, s\n sync 3\n sync 4\n halt\n",
+     NSR_OK,
+     "program 0\n  sync 1 (stays)\n  arm 1\n    sp[2] nop (island)\n"
+     "    sync 2 (stays)\n  loop 2\n    act[3] st (island)\n"
+     "  marker of act in front of act[5]\n  sp[4] st (island)\n"
+     "  sync 3 (stays)\n  sp[6] st\n  sync 4\n"
+     "island: the wait on semaphore 1 at sp[2] has its threshold in a "
+     "register\n"},
+    {"unknown effects",
+     HEAD ".engine pool\n sync 1\n sync 2\n custom code=1\n sync 3\n sync 4\n"
+          " halt\n",
+     NSR_OK,
+     "program 0\n  sync 1\n  sync 2 (stays)\n  pool[2] custom (island)\n"
+     "  sync 3 (stays)\n  sync 4\n"
+     "island: the instruction at pool[2] has unknown effects\n"},
+};
+
+static void test_extents(void **state) {
+  (void)state;
+  CHECK_CASES(extents, NSR_STAGE_SCOPES);
+}
+
+/* ---- what is told all the same */
+
+static const struct pass_case errors[] = {
+    {"a wait that can never hold, beside one that cannot be read",
+     HEAD ".engine sp\n nop ?s1>=r2\n sync\n st a, r1 ^s1\n nop ?s1>=2\n"
+          " sync\n halt\n",
+     NSR_E_HANG, "can never hold"},
+    {"a cycle of waits",
+     HEAD ".engine act\n nop ?s1>=1 ^s0\n sync\n halt\n"
+          ".engine sp\n nop ?s0>=1 ^s1\n sync\n halt\n",
+     NSR_E_HANG, "form a cycle"},
+    {"unknown effects may write a word that engines load",
+     HEAD ".engine act\n ld r1, n\n mov r2, 0\n sync 1\nl: br.eq r2, r1, d\n "
+          "ld r3, a\n"
+          " add r2, r2, 1\n br l\nd: sync 2\n halt\n"
+          ".engine pool\n ld r1, n\n mov r2, 0\n custom code=1\n sync 1\n"
+          "l: br.eq r2, r1, d\n ld r3, a\n add r2, r2, 1\n br l\n"
+          "d: sync 2\n halt\n",
+     NSR_E_REFUSED, "may write a word"},
+    {"a barrier with another core",
+     HEAD ".engine pool\n sync 1\n cbar\n sync 2\n halt\n", NSR_E_REFUSED,
+     "another core"},
+};
+
+static void test_errors(void **state) {
+  (void)state;
+  CHECK_CASES(errors, NSR_STAGE_DEPS);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_reasons),
+                                     cmocka_unit_test(test_extents),
+                                     cmocka_unit_test(test_errors)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
