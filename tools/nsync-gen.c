@@ -9,14 +9,17 @@
 #include "common.h"
 
 static const char usage[] =
-    "usage: nsync-gen NAME [--size=small|real] [--set KEY=VALUE ..] [--text]\n"
-    "                 [--seed=N] [--instructions=N] -o OUT\n"
+    "usage: nsync-gen NAME [--isa=ISA] [--size=small|real] [--text]\n"
+    "                 [--set KEY=VALUE ..] [--seed=N] [--instructions=N] -o "
+    "OUT\n"
     "       nsync-gen --list\n"
     "\n"
     "Makes the kernel NAME of the suite, with barriers at every loop's entry\n"
     "and iteration, into the kernel file OUT (\"-\" is standard output).\n"
     "\n"
     "  -o, --output=OUT     where the kernel goes\n"
+    "      --isa=ISA        the instruction set it is for; a wrong one tells\n"
+    "                       which there are, the first is the default\n"
     "      --size=SIZE      small (for tests; the default) or real\n"
     "      --set KEY=VALUE  one of the kernel's settings, such as tiles=5; a\n"
     "                       wrong KEY tells which there are\n"
@@ -39,6 +42,17 @@ struct request {
   struct nsr_setting settings[MAX_SETTINGS];
   struct nsr_gen_options options;
 };
+
+static bool set_isa(struct tool *t, struct request *r, const char *name) {
+  char known[256] = "";
+  r->options.isa = nsr_isa_by_name(name);
+  if (r->options.isa)
+    return true;
+  for (int i = 0; nsr_isas[i]; i++)
+    if (strlen(known) + strlen(nsr_isas[i]->name) + 2 < sizeof known)
+      strcat(strcat(known, " "), nsr_isas[i]->name);
+  return tool_refuse(t, "--isa=%s: not known; there are%s", name, known);
+}
 
 static bool set_size(struct tool *t, struct request *r, const char *size) {
   r->options.real_size = !strcmp(size, "real");
@@ -129,6 +143,8 @@ static bool option(struct tool *t, struct request *r, int c) {
   case 'l':
     r->list = true;
     return true;
+  case 'a':
+    return set_isa(t, r, optarg);
   case 's':
     return set_size(t, r, optarg);
   case 'S':
@@ -145,6 +161,7 @@ static bool option(struct tool *t, struct request *r, int c) {
 int main(int argc, char **argv) {
   static const struct option known[] = {
       {"output", required_argument, NULL, 'o'},
+      {"isa", required_argument, NULL, 'a'},
       {"size", required_argument, NULL, 's'},
       {"set", required_argument, NULL, 'S'},
       {"seed", required_argument, NULL, 'e'},

@@ -15,7 +15,8 @@ struct nsr_setting {
 };
 
 struct nsr_gen_options {
-  bool real_size; /* --size=real; else small */
+  const struct nsr_isa *isa; /* --isa; NULL: the first one built in */
+  bool real_size;            /* --size=real; else small */
   uint32_t nsettings;
   const struct nsr_setting *settings;
 };
@@ -25,7 +26,8 @@ extern const char *const nsr_gen_names[];
 const char *nsr_gen_about(const char *name);
 
 /* Makes kernel `name` as assembly text. Unknown names and settings are
- * NSR_E_USAGE, the message lists the known ones. */
+ * NSR_E_USAGE, the message lists the known ones; so are instruction sets that
+ * lack what it needs. */
 NSR_MUST_USE enum nsr_status nsr_gen_text(struct nsr_ctx *ctx, const char *name,
                                           const struct nsr_gen_options *options,
                                           const char **text, size_t *n);

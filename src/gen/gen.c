@@ -55,20 +55,44 @@ static enum nsr_status unknown_setting(struct nsr_ctx *ctx,
                   "%s has no setting '%s'; it has %s", g->name, key, known);
 }
 
+static int64_t highest(const struct nsr_gen_param *p,
+                       const struct nsr_isa *isa) {
+  return p->bound == NSR_GEN_PARTITIONS ? isa->partitions : p->hi;
+}
+
+static int64_t lowest(const struct nsr_gen_param *p,
+                      const struct nsr_isa *isa) {
+  return p->bound == NSR_GEN_PER_ENGINE ? p->lo * isa->nengines : p->lo;
+}
+
 static enum nsr_status set(struct nsr_ctx *ctx, const struct nsr_gen_kernel *g,
+                           const struct nsr_isa *isa,
                            const struct nsr_setting *s, int64_t *v) {
   for (uint32_t i = 0; i < g->nparams; i++) {
     const struct nsr_gen_param *p = &g->params[i];
     if (strcmp(p->key, s->key))
       continue;
-    if (s->value < p->lo || s->value > p->hi)
+    if (s->value < lowest(p, isa) || s->value > highest(p, isa))
       return nsr_fail(ctx, NSR_E_USAGE, NSR_NOWHERE,
                       "%s of %s: %" PRId64 " is not in %" PRId64 "..%" PRId64,
-                      p->key, g->name, s->value, p->lo, p->hi);
+                      p->key, g->name, s->value, lowest(p, isa),
+                      highest(p, isa));
     v[i] = s->value;
     return NSR_OK;
   }
   return unknown_setting(ctx, g, s->key);
+}
+
+/* The settings of a size, before any is set. */
+static void defaults(const struct nsr_gen_kernel *g, const struct nsr_isa *isa,
+                     bool real_size, int64_t *v) {
+  for (uint32_t i = 0; i < g->nparams; i++) {
+    int64_t most = highest(&g->params[i], isa);
+    v[i] = real_size ? g->params[i].real : g->params[i].small;
+    v[i] = v[i] > most ? most : v[i];
+  }
+  if (real_size && g->fit)
+    g->fit(isa, v);
 }
 
 enum nsr_status nsr_gen_text(struct nsr_ctx *ctx, const char *name,
@@ -77,14 +101,14 @@ enum nsr_status nsr_gen_text(struct nsr_ctx *ctx, const char *name,
   const struct nsr_gen_kernel *g = find(name);
   if (!g)
     return unknown_kernel(ctx, name);
+  const struct nsr_isa *isa = options->isa ? options->isa : nsr_isas[0];
   int64_t v[NSR_GEN_MAX_PARAMS] = {0};
-  for (uint32_t i = 0; i < g->nparams; i++)
-    v[i] = options->real_size ? g->params[i].real : g->params[i].small;
+  defaults(g, isa, options->real_size, v);
   for (uint32_t i = 0; i < options->nsettings; i++)
-    NSR_TRY(set(ctx, g, &options->settings[i], v));
+    NSR_TRY(set(ctx, g, isa, &options->settings[i], v));
   struct nsr_strbuf out;
   nsr_strbuf_init(&out, ctx, NSR_KEEP);
-  NSR_TRY(g->make(ctx, v, &out));
+  NSR_TRY(g->make(ctx, isa, v, &out));
   return nsr_strbuf_done(&out, text, n);
 }
 

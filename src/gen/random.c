@@ -21,19 +21,19 @@
 
 enum { SEED, INSTRUCTIONS, DEPTH, TRIPS };
 
-static const char *const names[NENGINES] = {"pe", "act", "dve", "pool", "sp"};
+/* The fewest instructions for each engine that are worth a loop, a
+ * conditional; and what ends a kernel: a barrier, a halt. */
+enum { LOOP = 20, CONDITIONAL = 14, END = 2 };
 
-/* The most that scopes make, or the least that is worth one. */
-enum {
-  LOOP = 100,
-  CONDITIONAL = 70,
-  ARM = 3 + PRIVATE_WORK,
-  PRIVATE_LOOP = 7,
-  COMMON_ARM = 10 + WORK,
-  COMMON_LOOP = 25 + 2 * (WAITS + 1),
-  END = 2 * NENGINES, /* the last barrier, halts */
-  LEAST = END
-};
+/* Queues 0 and 2 are fed by one engine; somebody works on tensors. */
+enum { FEED0, FEED1, FEED3, VECTOR, UNARY, NROLES };
+static const struct nsr_gen_role roles[NROLES] = {
+    [FEED0] = {"dma", NULL},
+    [FEED1] = {"dma", "act"},
+    [FEED3] = {"dma", "iota"},
+    [VECTOR] = {"tt copy memset", "scan"},
+    [UNARY] = {"act copy memset", NULL}};
+static const char on_all[] = "ld st mov add mul rem and br wait nop sync halt";
 
 /* ---- phases */
 
@@ -41,10 +41,9 @@ enum {
  * partitions, four at a time, and begin again when memory is used up. */
 enum {
   UNIT = 64, /* bytes: 16 columns */
-  GROUPS = 32,
-  SBUF_UNITS = NSTATIC + 2 + 3,
-  SBUF_PHASES = 192 * 1024 / (SBUF_UNITS * UNIT),
-  PSUM_PHASES = 16 * 1024 / (NSUMS * UNIT),
+  ROWS = 4,
+  SBUF_BYTES = (NSTATIC + 2 + 3) * UNIT,
+  PSUM_BYTES = NSUMS * UNIT,
   COUNTS_BYTES = 0x2000,
   DRAM_BYTES = 0x8000, /* of a tensor */
   PHASE_BYTES = COUNTS_BYTES + 2 * DRAM_BYTES,
@@ -55,13 +54,15 @@ static uint32_t dram_of(uint32_t phase) {
   return DRAM_START + phase * PHASE_BYTES;
 }
 
-static struct buffer buffer(uint32_t phase, int local) {
-  uint32_t turn = phase / GROUPS;
+static struct buffer buffer(const struct nsr_isa *isa, uint32_t phase,
+                            int local) {
+  uint32_t groups = isa->partitions / ROWS, turn = phase / groups;
   struct buffer b = {.kind = STATIC,
                      .slots = 1,
-                     .part = (uint8_t)(phase % GROUPS * 4),
+                     .part = (uint8_t)(phase % groups * ROWS),
                      .input = local == IN};
-  uint32_t sbuf = turn % SBUF_PHASES * SBUF_UNITS * UNIT;
+  uint32_t sbuf = turn % (isa->sbuf_bytes / SBUF_BYTES) * SBUF_BYTES;
+  uint32_t psum = turn % (isa->psum_bytes / PSUM_BYTES) * PSUM_BYTES;
   uint32_t unit = (uint32_t)local;
   if (local >= IN) {
     b.kind = DRAM;
@@ -70,7 +71,7 @@ static struct buffer buffer(uint32_t phase, int local) {
   }
   if (local >= FIRST_SUMS) {
     b.kind = SUMS;
-    b.offset = turn % PSUM_PHASES * NSUMS * UNIT + (unit - FIRST_SUMS) * UNIT;
+    b.offset = psum + (unit - FIRST_SUMS) * UNIT;
     return b;
   }
   if (local >= FIRST_ROTATING) {
@@ -96,7 +97,7 @@ static enum nsr_status new_phase(struct random *r) {
       continue;
     }
     r->local[i] = (uint32_t)r->buffers.n;
-    NSR_PUSH(r->ctx, NSR_SCRATCH, &r->buffers, buffer(phase, i));
+    NSR_PUSH(r->ctx, NSR_SCRATCH, &r->buffers, buffer(r->isa, phase, i));
   }
   NSR_PUSH(r->ctx, NSR_SCRATCH, &r->words, 0);
   return NSR_OK;
@@ -122,23 +123,23 @@ static void put_count(struct random *r, int reg) {
 /* Arms of two engines are not one arm: something between them may have to
  * happen behind the one and in front of the other. */
 static void put_own_parity(struct random *r, int engine, int index) {
-  INSN(r, engine, "    add r42, r%d, %d\n", index, engine + 1);
-  INSN(r, engine, "    and r42, r42, 1\n");
+  INSN(r, engine, "    add " BRIEF0 ", r%d, %d\n", index, engine + 1);
+  INSN(r, engine, "    and " BRIEF0 ", " BRIEF0 ", 1\n");
 }
 
 static enum nsr_status put_private_arm(struct random *r) {
-  int engine = nsr_random_below(r, NENGINES), loop = nsr_random_loop(r);
+  int engine = nsr_random_below(r, r->nengines), loop = nsr_random_loop(r);
   uint32_t label = r->labels++;
   size_t from = r->region.n;
   if (r->lost[engine])
     return NSR_OK;
   if (loop >= 0)
-    put_own_parity(r, engine, 20 + loop);
+    put_own_parity(r, engine, ITERATION + loop);
   else
-    put_own_count(r, engine, 42);
-  INSN(r, engine, "    br.eq r42, 0, own%" PRIu32 "\n", label);
+    put_own_count(r, engine, BRIEF);
+  INSN(r, engine, "    br.eq " BRIEF0 ", 0, own%" PRIu32 "\n", label);
   for (int i = 1 + nsr_random_below(r, 3); i > 0; i--)
-    if (nsr_random_room(r, PRIVATE_WORK))
+    if (nsr_random_room(r, r->most.private_work))
       NSR_TRY(nsr_random_private_work(r, engine));
   EMIT(r, engine, "own%" PRIu32 ":\n", label);
   nsr_random_lose(r, engine, from);
@@ -147,8 +148,8 @@ static enum nsr_status put_private_arm(struct random *r) {
 
 /* A loop that stores tile after tile through a queue. */
 static enum nsr_status put_private_loop(struct random *r) {
-  int channel = NENGINES + nsr_random_below(r, NQUEUES);
-  int engine = nsr_random_engine(channel);
+  int channel = r->nengines + nsr_random_below(r, NQUEUES);
+  int engine = nsr_random_engine(r, channel);
   uint32_t label = r->labels++, out = r->local[OUT];
   size_t from = r->region.n;
   struct done d = {.channel = channel, .ntouch = 2};
@@ -156,15 +157,15 @@ static enum nsr_status put_private_loop(struct random *r) {
   d.touch[1] = nsr_random_columns(r, 0x00ff, "[8*4]", false);
   if (nsr_random_conflicts(r, &d))
     return NSR_OK;
-  put_own_count(r, engine, 43);
-  INSN(r, engine, "    mov r44, 0\n");
+  put_own_count(r, engine, BRIEF);
+  INSN(r, engine, "    mov " BRIEF1 ", 0\n");
   EMIT(r, engine, "own%" PRIu32 ":\n", label);
-  INSN(r, engine, "    br.ge r44, r43, end%" PRIu32 "\n", label);
-  INSN(r, engine, "    mul r45, r44, 256\n");
+  INSN(r, engine, "    br.ge " BRIEF1 ", " BRIEF0 ", end%" PRIu32 "\n", label);
+  INSN(r, engine, "    mul " BRIEF2 ", " BRIEF1 ", 256\n");
   INSN(r, engine,
-       "    dma q%d, t%" PRIu32 "+r45{4*64}[8*4], t%" PRIu32 "[8*4]\n",
-       channel - NENGINES, out, d.touch[1].buffer);
-  INSN(r, engine, "    add r44, r44, 1\n");
+       "    dma q%d, t%" PRIu32 "+" BRIEF2 "{4*64}[8*4], t%" PRIu32 "[8*4]\n",
+       channel - r->nengines, out, d.touch[1].buffer);
+  INSN(r, engine, "    add " BRIEF1 ", " BRIEF1 ", 1\n");
   INSN(r, engine, "    br own%" PRIu32 "\n", label);
   EMIT(r, engine, "end%" PRIu32 ":\n", label);
   NSR_TRY(nsr_random_finish(r, &d));
@@ -175,14 +176,14 @@ static enum nsr_status put_private_loop(struct random *r) {
 /* ---- scopes of all engines without a barrier */
 
 static bool any_lost(const struct random *r) {
-  for (int c = 0; c < NCHANNELS; c++)
+  for (int c = 0; c < r->nchannels; c++)
     if (r->lost[c])
       return true;
   return false;
 }
 
 static void lose_all(struct random *r, const uint32_t *count, size_t from) {
-  for (int c = 0; c < NCHANNELS; c++)
+  for (int c = 0; c < r->nchannels; c++)
     if (r->count[c] != count[c])
       nsr_random_lose(r, c, from);
 }
@@ -190,21 +191,21 @@ static void lose_all(struct random *r, const uint32_t *count, size_t from) {
 /* Decided alike on all engines: by the parity of an iteration, or by a word
  * that each loads for itself. Work in it counts on; behind it nobody knows. */
 static enum nsr_status put_common_arm(struct random *r) {
-  uint32_t label = r->labels++, count[NCHANNELS];
+  uint32_t label = r->labels++, count[MAX_CHANNELS];
   int loop = nsr_random_loop(r);
   size_t from = r->region.n;
   if (any_lost(r))
     return NSR_OK;
-  for (int c = 0; c < NCHANNELS; c++)
+  for (int c = 0; c < r->nchannels; c++)
     count[c] = r->count[c];
   if (loop >= 0 && nsr_random_chance(r, 50))
-    nsr_random_all(r, "    and r46, r%d, 1\n", 20 + loop);
+    nsr_random_all(r, "    and " BRIEF0 ", r%d, 1\n", ITERATION + loop);
   else
-    put_count(r, 46);
-  nsr_random_all(r, "    br.eq r46, 0, all%" PRIu32 "\n", label);
+    put_count(r, BRIEF);
+  nsr_random_all(r, "    br.eq " BRIEF0 ", 0, all%" PRIu32 "\n", label);
   r->no_barrier = true;
-  for (int i = 1 + nsr_random_below(r, 4); i > 0 && nsr_random_room(r, WORK);
-       i--)
+  for (int i = 1 + nsr_random_below(r, 4);
+       i > 0 && nsr_random_room(r, r->most.work); i--)
     NSR_TRY(nsr_random_chance(r, 70) ? nsr_random_work(r) : nsr_random_word(r));
   r->no_barrier = false;
   nsr_random_label(r, "all", label);
@@ -214,27 +215,28 @@ static enum nsr_status put_common_arm(struct random *r) {
 
 /* A loop of all engines in which some load words. */
 static enum nsr_status put_common_loop(struct random *r) {
-  uint32_t label = r->labels++, count[NCHANNELS];
+  uint32_t label = r->labels++, count[MAX_CHANNELS];
   size_t from = r->region.n;
   if (any_lost(r))
     return NSR_OK;
-  for (int c = 0; c < NCHANNELS; c++)
+  for (int c = 0; c < r->nchannels; c++)
     count[c] = r->count[c];
-  put_count(r, 47);
-  nsr_random_all(r, "    mov r48, 0\n");
+  put_count(r, BRIEF);
+  nsr_random_all(r, "    mov " BRIEF1 ", 0\n");
   nsr_random_label(r, "all", label);
-  nsr_random_all(r, "    br.ge r48, r47, end%" PRIu32 "\n", label);
+  nsr_random_all(r, "    br.ge " BRIEF1 ", " BRIEF0 ", end%" PRIu32 "\n",
+                 label);
   for (int i = 1 + nsr_random_below(r, 2); i > 0; i--) {
     char suffix[40];
-    struct done d = {.channel = nsr_random_below(r, NENGINES), .ntouch = 1};
+    struct done d = {.channel = nsr_random_below(r, r->nengines), .ntouch = 1};
     int column = nsr_random_below(r, 16);
     d.touch[0] = nsr_random_columns(r, UINT32_C(1) << column, "", false);
     nsr_random_waits(r, &d, suffix, sizeof suffix);
-    INSN(r, d.channel, "    ld r40, t%" PRIu32 "+%d{0:1}%s\n",
+    INSN(r, d.channel, "    ld " TAKEN ", t%" PRIu32 "+%d{0:1}%s\n",
          d.touch[0].buffer, 4 * column, suffix);
     NSR_TRY(nsr_random_finish(r, &d));
   }
-  nsr_random_all(r, "    add r48, r48, 1\n");
+  nsr_random_all(r, "    add " BRIEF1 ", " BRIEF1 ", 1\n");
   nsr_random_all(r, "    br all%" PRIu32 "\n", label);
   nsr_random_label(r, "end", label);
   lose_all(r, count, from);
@@ -247,7 +249,7 @@ static enum nsr_status put_item(struct random *r);
 
 /* Fills what is left. */
 static enum nsr_status put_body(struct random *r) {
-  while (nsr_random_room(r, WORD))
+  while (nsr_random_room(r, r->most.word))
     NSR_TRY(put_item(r));
   return NSR_OK;
 }
@@ -265,7 +267,7 @@ static int64_t end_of(struct random *r, int64_t least) {
 static enum nsr_status put_iteration(struct random *r, int index,
                                      uint32_t label) {
   bool leave = nsr_random_chance(r, 20);
-  int64_t held = NENGINES + (leave ? 2 * NENGINES + WORK : 0);
+  int64_t held = r->nengines + (leave ? 2 * r->nengines + r->most.work : 0);
   r->until -= held;
   NSR_TRY(put_body(r));
   r->until += held;
@@ -273,21 +275,21 @@ static enum nsr_status put_iteration(struct random *r, int index,
   if (!leave)
     return NSR_OK;
   nsr_random_all(r, "    br.eq r%d, 2, done%" PRIu32 "\n", index, label);
-  r->until -= NENGINES;
+  r->until -= r->nengines;
   NSR_TRY(put_item(r));
-  r->until += NENGINES;
+  r->until += r->nengines;
   nsr_random_barrier(r);
   return NSR_OK;
 }
 
 /* Top-test, bottom-test (behind a conditional), or broken out of. */
 static enum nsr_status put_loop(struct random *r) {
-  int d = r->depth++, trip = 10 + d, index = 20 + d;
+  int d = r->depth++, trip = TRIP + d, index = ITERATION + d;
   uint32_t label = r->labels++;
   int64_t outer = r->until;
   bool bottom = nsr_random_chance(r, 25);
   r->loop[d] = true;
-  r->until = end_of(r, LOOP);
+  r->until = end_of(r, LOOP * r->nengines);
   put_count(r, trip);
   nsr_random_all(r, "    mov r%d, 0\n", index);
   nsr_random_barrier(r);
@@ -297,7 +299,7 @@ static enum nsr_status put_loop(struct random *r) {
   if (!bottom)
     nsr_random_all(r, "    br.ge r%d, r%d, done%" PRIu32 "\n", index, trip,
                    label);
-  r->until -= (bottom ? 3 : 2) * NENGINES;
+  r->until -= (bottom ? 3 : 2) * r->nengines;
   NSR_TRY(put_iteration(r, index, label));
   r->until = outer;
   nsr_random_all(r, "    add r%d, r%d, 1\n", index, index);
@@ -316,8 +318,8 @@ static enum nsr_status put_loop(struct random *r) {
 /* One arm, or two that share the room. */
 static enum nsr_status put_arms(struct random *r, uint32_t label) {
   bool two = nsr_random_chance(r, 30);
-  int64_t end = r->until - NENGINES, half = (end - r->made) / 2;
-  r->until = two ? r->made + half - NENGINES : end;
+  int64_t end = r->until - r->nengines, half = (end - r->made) / 2;
+  r->until = two ? r->made + half - r->nengines : end;
   NSR_TRY(put_body(r));
   nsr_random_barrier(r);
   if (!two) {
@@ -339,13 +341,13 @@ static enum nsr_status put_conditional(struct random *r) {
   uint32_t label = r->labels++;
   int loop = nsr_random_loop(r);
   int64_t outer = r->until;
-  r->until = end_of(r, CONDITIONAL);
+  r->until = end_of(r, CONDITIONAL * r->nengines);
   if (loop >= 0 && nsr_random_chance(r, 50))
-    nsr_random_all(r, "    and r41, r%d, 1\n", 20 + loop);
+    nsr_random_all(r, "    and " BRIEF0 ", r%d, 1\n", ITERATION + loop);
   else
-    put_count(r, 41);
+    put_count(r, BRIEF);
   nsr_random_barrier(r);
-  nsr_random_all(r, "    br.eq r41, 0, skip%" PRIu32 "\n", label);
+  nsr_random_all(r, "    br.eq " BRIEF0 ", 0, skip%" PRIu32 "\n", label);
   r->loop[r->depth++] = false;
   NSR_TRY(put_arms(r, label));
   r->depth--;
@@ -354,18 +356,20 @@ static enum nsr_status put_conditional(struct random *r) {
 }
 
 static enum nsr_status put_item(struct random *r) {
-  static const struct {
+  const struct most *most = &r->most;
+  const int all = r->nengines;
+  const struct {
     int below, room;
     enum nsr_status (*put)(struct random *r);
-  } items[] = {{22, LOOP, put_loop},
-               {34, CONDITIONAL, put_conditional},
-               {44, WORD, nsr_random_word},
-               {50, ARM, put_private_arm},
-               {54, PRIVATE_LOOP, put_private_loop},
-               {60, COMMON_ARM, put_common_arm},
-               {63, COMMON_LOOP, put_common_loop},
-               {68, MATMUL, nsr_random_matmul},
-               {100, WORK, nsr_random_work}};
+  } items[] = {{22, LOOP * all, put_loop},
+               {34, CONDITIONAL * all, put_conditional},
+               {44, most->word, nsr_random_word},
+               {50, 3 + most->private_work, put_private_arm},
+               {54, 7, put_private_loop},
+               {60, 2 * all + most->work, put_common_arm},
+               {63, 5 * all + 2 * (most->waits + 1), put_common_loop},
+               {68, most->matmul, nsr_random_matmul},
+               {100, most->work, nsr_random_work}};
   bool deep = r->depth >= r->depth_limit;
   int x = deep ? 34 + nsr_random_below(r, 66) : nsr_random_below(r, 100);
   size_t i = 0;
@@ -402,8 +406,9 @@ static void put_tensor(const struct random *r, uint32_t i,
 }
 
 static void put_head(const struct random *r, struct nsr_strbuf *out) {
-  nsr_strbuf_puts(out, ".isa tile64\n.kernel \"random\"\n.queue q0 sp\n"
-                       ".queue q1 act\n.queue q2 sp\n.queue q3 pool\n");
+  nsr_strbuf_printf(out, ".isa %s\n.kernel \"random\"\n", r->isa->name);
+  for (int q = 0; q < NQUEUES; q++)
+    nsr_strbuf_printf(out, ".queue q%d %s\n", q, r->isa->engines[r->feeds[q]]);
   for (size_t i = 0; i < r->words.n; i++) {
     nsr_strbuf_printf(out,
                       ".tensor n%zu dram i32 [%" PRIu32 "] at %" PRIu32
@@ -418,34 +423,96 @@ static void put_head(const struct random *r, struct nsr_strbuf *out) {
 }
 
 static enum nsr_status put_all(struct random *r) {
-  if (nsr_random_room(r, NENGINES))
-    nsr_random_all(r, "    mov r10, 7\n");
-  while (nsr_random_room(r, WORD))
+  if (nsr_random_room(r, r->nengines))
+    nsr_random_all(r, "    mov " STORED ", 7\n");
+  while (nsr_random_room(r, r->most.word))
     NSR_TRY(put_phase(r));
-  for (int e = 0; nsr_random_room(r, 1); e = (e + 1) % NENGINES)
+  for (int e = 0; nsr_random_room(r, 1); e = (e + 1) % r->nengines)
     INSN(r, e, "    nop\n");
   nsr_random_barrier(r);
   nsr_random_all(r, "    halt\n");
   return NSR_OK;
 }
 
-static enum nsr_status make(struct nsr_ctx *ctx, const int64_t *v,
-                            struct nsr_strbuf *out) {
+/* Who works on tensors: engines as often as they are versatile, and queues. */
+static void deal(struct random *r, int vector) {
+  static const char *const counts[] = {"act", "tt", "scan"};
+  for (int e = 0; e < r->nengines; e++)
+    for (int i = 0; i < 3; i++)
+      if (nsr_gen_has(r->isa, e, "copy memset") &&
+          nsr_gen_has(r->isa, e, counts[i]))
+        r->workers[r->nworkers++] = e;
+  for (int q = 0; q <= NQUEUES; q++)
+    r->workers[r->nworkers++] = r->nengines + q % NQUEUES;
+  r->workers[r->nworkers++] = vector;
+}
+
+static void set_most(struct random *r) {
+  int waits = r->nchannels - 1, word = r->nengines + waits + 1;
+  r->most = (struct most){.waits = waits,
+                          .word = word,
+                          .work = word + 9,
+                          .private_work = waits + 1,
+                          .matmul = r->nengines + 4 * (waits + 1)};
+}
+
+static enum nsr_status set_engines(struct random *r) {
+  const struct nsr_isa *isa = r->isa;
+  int engines[NROLES];
+  r->nengines = isa->nengines;
+  r->nchannels = r->nengines + NQUEUES;
+  NSR_TRY(
+      nsr_gen_engines(r->ctx, isa, "random", on_all, roles, NROLES, engines));
+  r->feeds[0] = r->feeds[2] = engines[FEED0];
+  r->feeds[1] = engines[FEED1];
+  r->feeds[3] = engines[FEED3];
+  r->matrix = -1;
+  for (int e = r->nengines - 1; e >= 0; e--)
+    if (nsr_gen_has(isa, e, "ldw mm"))
+      r->matrix = e;
+  deal(r, engines[VECTOR]);
+  set_most(r);
+  if (isa->owned_last - isa->owned_first + 1 < r->nchannels ||
+      isa->partitions < ROWS || isa->registers < BRIEF + 3 ||
+      isa->sbuf_bytes < SBUF_BYTES || isa->psum_bytes < PSUM_BYTES)
+    return nsr_fail(
+        r->ctx, NSR_E_USAGE, NSR_NOWHERE,
+        "random needs %d owned semaphores, %d registers, %d "
+        "partitions of %d bytes of SBUF and %d of PSUM; %s has less",
+        r->nchannels, BRIEF + 3, ROWS, SBUF_BYTES, PSUM_BYTES, isa->name);
+  return NSR_OK;
+}
+
+static enum nsr_status check_reach(const struct random *r) {
+  uint64_t end = DRAM_START + (uint64_t)r->words.n * PHASE_BYTES;
+  if (end <= (uint64_t)nsr_gen_reach(r->isa).offset)
+    return NSR_OK;
+  return nsr_fail(r->ctx, NSR_E_USAGE, NSR_NOWHERE,
+                  "%" PRId64 " instructions are beyond what offsets of %s can "
+                  "say",
+                  r->made, r->isa->name);
+}
+
+static enum nsr_status make(struct nsr_ctx *ctx, const struct nsr_isa *isa,
+                            const int64_t *v, struct nsr_strbuf *out) {
   struct random r = {.ctx = ctx,
+                     .isa = isa,
                      .state = (uint64_t)v[SEED],
                      .depth_limit = v[DEPTH],
                      .trips = v[TRIPS],
-                     .until = v[INSTRUCTIONS] - END};
-  for (int e = 0; e < NENGINES; e++)
+                     .until = v[INSTRUCTIONS] - END * isa->nengines};
+  NSR_TRY(set_engines(&r));
+  for (int e = 0; e < r.nengines; e++)
     nsr_strbuf_init(&r.text[e], ctx, NSR_SCRATCH);
   NSR_TRY(put_all(&r));
   assert(r.made == v[INSTRUCTIONS]);
+  NSR_TRY(check_reach(&r));
   put_head(&r, out);
-  for (int e = 0; e < NENGINES; e++) {
+  for (int e = 0; e < r.nengines; e++) {
     const char *text;
     size_t n;
     NSR_TRY(nsr_strbuf_done(&r.text[e], &text, &n));
-    nsr_strbuf_printf(out, "\n.engine %s\n", names[e]);
+    nsr_strbuf_printf(out, "\n.engine %s\n", isa->engines[e]);
     nsr_strbuf_add(out, text, n);
   }
   return NSR_OK;
@@ -455,9 +522,9 @@ const struct nsr_gen_kernel nsr_gen_random = {
     .name = "random",
     .about = "a structured kernel from a seed, in naive barrier form",
     .nparams = 4,
-    .params = {{"seed", 1, 1, 0, INT32_MAX},
-               {"instructions", 500, 10000, LEAST, 4000000},
-               {"depth", 4, 4, 0, MAX_DEPTH},
-               {"trips", 3, 3, 0, 100}},
+    .params = {{"seed", 1, 1, 0, INT32_MAX, NSR_GEN_PLAIN},
+               {"instructions", 500, 10000, END, 4000000, NSR_GEN_PER_ENGINE},
+               {"depth", 4, 4, 0, MAX_DEPTH, NSR_GEN_PLAIN},
+               {"trips", 3, 3, 0, 100, NSR_GEN_PLAIN}},
     .make = make,
 };

@@ -5,11 +5,23 @@
 #ifndef NSR_GEN_RANDOM_H
 #define NSR_GEN_RANDOM_H
 
+#include <nsr/isa.h>
+
 #include "base/strbuf.h"
 #include "base/vec.h"
 
-enum { PE, ACT, DVE, POOL, SP, NENGINES };
-enum { NQUEUES = 4, NCHANNELS = NENGINES + NQUEUES };
+/* Channels: the pipelines of all engines, then the queues. */
+enum { NQUEUES = 4, MAX_CHANNELS = NSR_MAX_ENGINES + NQUEUES };
+
+/* Registers, the same for all engines and few: trip counts and iterations of
+ * the loops around, of which the first trip count is what is stored; one that
+ * takes words; and three that hold something for a moment. */
+enum { TRIP = 0, ITERATION = TRIP + 4, BRIEF = ITERATION + 5 };
+#define STORED "r0"
+#define TAKEN "r8"
+#define BRIEF0 "r9"
+#define BRIEF1 "r10"
+#define BRIEF2 "r11"
 
 enum { MAX_DEPTH = 4, REGION = 128 };
 
@@ -55,18 +67,30 @@ struct done {
   struct touch touch[3];
 };
 
+/* The most instructions that a piece makes. */
+struct most {
+  int waits, word, work, private_work, matmul;
+};
+
 struct random {
   struct nsr_ctx *ctx;
+  const struct nsr_isa *isa;
+  int nengines, nchannels;
+  int matrix;         /* the engine that multiplies, -1: none */
+  int feeds[NQUEUES]; /* engines */
+  int nworkers;       /* channels that work is dealt to, some several times */
+  int workers[3 * NSR_MAX_ENGINES + NQUEUES + 2];
+  struct most most;
   uint64_t state;
   int64_t depth_limit, trips;
   int64_t made, until; /* instructions; where what is being made must end */
-  struct nsr_strbuf text[NENGINES];
+  struct nsr_strbuf text[NSR_MAX_ENGINES];
   NSR_VEC(struct done) region;
-  uint32_t count[NCHANNELS]; /* work since the last barrier */
-  bool lost[NCHANNELS];      /* .. which is not known any longer */
-  bool no_barrier;           /* in a scope that is to have none */
-  uint32_t labels;           /* used so far */
-  int depth;                 /* loops and conditionals around here */
+  uint32_t count[MAX_CHANNELS]; /* work since the last barrier */
+  bool lost[MAX_CHANNELS];      /* .. which is not known any longer */
+  bool no_barrier;              /* in a scope that is to have none */
+  uint32_t labels;              /* used so far */
+  int depth;                    /* loops and conditionals around here */
   bool loop[MAX_DEPTH + 1];
 
   NSR_VEC(struct buffer) buffers;
@@ -104,7 +128,10 @@ void nsr_random_barrier(struct random *r);
 
 /* ---- work */
 
-int nsr_random_engine(int channel);
+static inline bool nsr_random_queue(const struct random *r, int channel) {
+  return channel >= r->nengines;
+}
+int nsr_random_engine(const struct random *r, int channel);
 /* A loop around here, -1: none. */
 int nsr_random_loop(struct random *r);
 /* A static buffer; some of its columns. */
@@ -125,10 +152,6 @@ NSR_MUST_USE enum nsr_status nsr_random_finish(struct random *r,
 /* Behind a scope, work of the channel is not counted any longer; that from
  * `from` on lies in the scope, and is named by nobody outside. */
 void nsr_random_lose(struct random *r, int channel, size_t from);
-
-/* The most instructions that each of these makes. */
-enum { WAITS = NCHANNELS - 1, WORD = 5 + WAITS + 1, WORK = WORD + 9 };
-enum { MATMUL = 5 + 4 * (WAITS + 1), PRIVATE_WORK = WAITS + 1 };
 
 /* One instruction on some channel and what it needs in front of it. */
 NSR_MUST_USE enum nsr_status nsr_random_work(struct random *r);

@@ -8,8 +8,7 @@
 #include <stdio.h>
 
 #include "base/work.h"
-
-static const int feeds[NQUEUES] = {SP, ACT, SP, POOL};
+#include "gen/suite.h"
 
 static uint64_t next(struct random *r) {
   uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
@@ -29,7 +28,7 @@ bool nsr_random_chance(struct random *r, int percent) {
 /* ---- text */
 
 static void add_all(struct random *r, const char *s, size_t n) {
-  for (int e = 0; e < NENGINES; e++)
+  for (int e = 0; e < r->nengines; e++)
     nsr_strbuf_add(&r->text[e], s, n);
 }
 
@@ -40,7 +39,7 @@ void nsr_random_all(struct random *r, const char *fmt, ...) {
   int n = vsnprintf(line, sizeof line, fmt, ap);
   va_end(ap);
   add_all(r, line, (size_t)n);
-  r->made += NENGINES;
+  r->made += r->nengines;
 }
 
 void nsr_random_label(struct random *r, const char *name, uint32_t number) {
@@ -52,18 +51,21 @@ void nsr_random_label(struct random *r, const char *name, uint32_t number) {
 /* All semaphores are 0 behind it, so others may be used from here on: each is
  * that of one channel in all of the kernel. */
 void nsr_random_barrier(struct random *r) {
-  enum { SETS = 192 / NCHANNELS };
+  uint32_t owned = (uint32_t)(r->isa->owned_last - r->isa->owned_first + 1);
+  uint32_t channels = (uint32_t)r->nchannels;
   nsr_random_all(r, "    sync\n");
   r->region.n = 0;
-  r->sems = (uint32_t)(r->words.n % SETS) * NCHANNELS;
-  for (int c = 0; c < NCHANNELS; c++) {
+  r->sems = r->isa->owned_first +
+            (uint32_t)r->words.n % (owned / channels) * channels;
+  for (int c = 0; c < r->nchannels; c++) {
     r->count[c] = 0;
     r->lost[c] = false;
   }
 }
 
-int nsr_random_engine(int channel) {
-  return channel < NENGINES ? channel : feeds[channel - NENGINES];
+int nsr_random_engine(const struct random *r, int channel) {
+  return nsr_random_queue(r, channel) ? r->feeds[channel - r->nengines]
+                                      : channel;
 }
 
 /* ---- conflicts, as the naive pass sees them */
@@ -115,13 +117,13 @@ bool nsr_random_settle(struct random *r, const struct done *d) {
 
 void nsr_random_waits(struct random *r, const struct done *d, char *suffix,
                       size_t size) {
-  uint32_t need[NCHANNELS] = {0};
+  uint32_t need[MAX_CHANNELS] = {0};
   nsr_work_count(r->ctx, NSR_WORK_GEN, 1 + r->region.n);
   for (size_t i = 0; i < r->region.n; i++)
     if (conflicts(&r->region.v[i], d))
       need[r->region.v[i].channel] = r->region.v[i].ordinal;
-  int engine = nsr_random_engine(d->channel), last = -1;
-  for (int c = 0; c < NCHANNELS; c++) {
+  int engine = nsr_random_engine(r, d->channel), last = -1;
+  for (int c = 0; c < r->nchannels; c++) {
     if (!need[c])
       continue;
     if (last >= 0)
@@ -214,7 +216,7 @@ static struct touch some_touch(struct random *r, bool dram, bool write) {
 /* The register that holds a run-time offset, computed just before use. */
 static void put_offset(struct random *r, int engine, const struct touch *t,
                        int reg) {
-  int index = 20 + t->loop;
+  int index = ITERATION + t->loop;
   if (t->kind == ROTATING) {
     INSN(r, engine, "    add r%d, r%d, %d\n", reg, index, t->phase);
     INSN(r, engine, "    rem r%d, r%d, %d\n", reg, reg, t->slots);
@@ -236,8 +238,8 @@ static void put_touch(struct random *r, int engine, const struct touch *t,
     EMIT(r, engine, "+r%d{4*64}[8*4]", reg);
   else
     EMIT(r, engine, "{4*64}[8*4]");
-  if ((t->kind == SUMS) != (engine == PE))
-    EMIT(r, engine, engine == PE ? ":f32" : ":i32");
+  if ((t->kind == SUMS) != (engine == r->matrix))
+    EMIT(r, engine, engine == r->matrix ? ":f32" : ":i32");
   if (t->accumulates)
     EMIT(r, engine, " !acc");
 }
@@ -245,14 +247,14 @@ static void put_touch(struct random *r, int engine, const struct touch *t,
 /* The line: op, operands, arguments, wait, update. */
 static void put_line(struct random *r, const struct done *d, const char *op,
                      const char *arguments, const char *suffix) {
-  int engine = nsr_random_engine(d->channel);
+  int engine = nsr_random_engine(r, d->channel);
   EMIT(r, engine, "    %s ", op);
-  if (d->channel >= NENGINES)
-    EMIT(r, engine, "q%d, ", d->channel - NENGINES);
+  if (nsr_random_queue(r, d->channel))
+    EMIT(r, engine, "q%d, ", d->channel - r->nengines);
   for (int i = 0; i < d->ntouch; i++) {
     if (i)
       EMIT(r, engine, ", ");
-    put_touch(r, engine, &d->touch[i], 30 + i);
+    put_touch(r, engine, &d->touch[i], BRIEF + i);
   }
   INSN(r, engine, "%s%s ^s%" PRIu32 "\n", arguments, suffix,
        r->sems + (uint32_t)d->channel);
@@ -261,14 +263,14 @@ static void put_line(struct random *r, const struct done *d, const char *op,
 /* ---- work */
 
 static const char *operation(struct random *r, int channel, int ntouch) {
-  static const char *const two[] = {"ts", "copy"};
-  if (channel >= NENGINES)
+  if (nsr_random_queue(r, channel))
     return "dma";
-  if (channel == ACT)
-    return ntouch == 2 ? (nsr_random_chance(r, 60) ? "act" : "copy") : "memset";
-  return ntouch == 3   ? "tt"
-         : ntouch == 2 ? two[nsr_random_below(r, 2)]
-                       : "memset";
+  if (ntouch != 2)
+    return ntouch == 3 ? "tt" : "memset";
+  if (nsr_gen_has(r->isa, channel, "act") && nsr_random_chance(r, 60))
+    return "act";
+  bool more = nsr_gen_has(r->isa, channel, "ts");
+  return more && nsr_random_below(r, 2) == 0 ? "ts" : "copy";
 }
 
 static const char *arguments(const char *op) {
@@ -288,10 +290,9 @@ static const char *arguments(const char *op) {
 
 /* The operands of work on a channel: destination, then sources. */
 static void choose(struct random *r, struct done *d) {
-  bool dma = d->channel >= NENGINES;
-  d->ntouch = dma                 ? 2
-              : d->channel == ACT ? 1 + nsr_random_below(r, 2)
-                                  : 1 + nsr_random_below(r, 3);
+  bool dma = nsr_random_queue(r, d->channel);
+  int most = !dma && nsr_gen_has(r->isa, d->channel, "tt") ? 3 : 2;
+  d->ntouch = dma ? 2 : 1 + nsr_random_below(r, most);
   for (int i = 0; i < d->ntouch; i++)
     d->touch[i] = some_touch(r, dma, i == 0);
   if (dma && d->touch[0].kind == DRAM && d->touch[1].kind == DRAM)
@@ -299,18 +300,14 @@ static void choose(struct random *r, struct done *d) {
 }
 
 enum nsr_status nsr_random_work(struct random *r) {
-  static const int channels[] = {
-      ACT,          DVE,          DVE,          POOL,         NENGINES + 0,
-      NENGINES + 1, NENGINES + 2, NENGINES + 3, NENGINES + 0, DVE};
-  enum { N = sizeof channels / sizeof *channels };
-  struct done d = {.channel = channels[nsr_random_below(r, N)]};
+  struct done d = {.channel = r->workers[nsr_random_below(r, r->nworkers)]};
   char suffix[40];
-  int engine = nsr_random_engine(d.channel);
+  int engine = nsr_random_engine(r, d.channel);
   choose(r, &d);
   if (!nsr_random_settle(r, &d))
     return NSR_OK;
   for (int i = 0; i < d.ntouch; i++)
-    put_offset(r, engine, &d.touch[i], 30 + i);
+    put_offset(r, engine, &d.touch[i], BRIEF + i);
   nsr_random_waits(r, &d, suffix, sizeof suffix);
   const char *op = operation(r, d.channel, d.ntouch);
   put_line(r, &d, op, arguments(op), suffix);
@@ -328,7 +325,8 @@ static struct done word(struct random *r, int engine, int stores) {
 
 static enum nsr_status put_word(struct random *r, struct done *d) {
   const struct touch *t = &d->touch[0];
-  const char *load = t->write ? "" : "r40, ", *store = t->write ? ", r10" : "";
+  const char *load = t->write ? "" : TAKEN ", ";
+  const char *store = t->write ? ", " STORED : "";
   int column = 0;
   char suffix[40];
   while (!(t->columns >> column & 1))
@@ -341,7 +339,7 @@ static enum nsr_status put_word(struct random *r, struct done *d) {
 }
 
 enum nsr_status nsr_random_word(struct random *r) {
-  struct done d = word(r, nsr_random_below(r, NENGINES), 50);
+  struct done d = word(r, nsr_random_below(r, r->nengines), 50);
   return nsr_random_settle(r, &d) ? put_word(r, &d) : NSR_OK;
 }
 
@@ -363,8 +361,10 @@ static bool put_product(struct random *r, struct done *d) {
 }
 
 enum nsr_status nsr_random_matmul(struct random *r) {
-  struct done load = {.channel = PE, .ntouch = 1};
+  struct done load = {.channel = r->matrix, .ntouch = 1};
   char suffix[40];
+  if (r->matrix < 0)
+    return nsr_random_word(r);
   load.touch[0] = nsr_random_columns(r, 0x000f, "[4*4]", false);
   if (!nsr_random_settle(r, &load))
     return NSR_OK;
@@ -375,7 +375,7 @@ enum nsr_status nsr_random_matmul(struct random *r) {
   struct touch to = touch(r, sums, true);
   to.product = true;
   for (int i = 1 + nsr_random_below(r, 3); i > 0; i--) {
-    struct done d = {.channel = PE, .ntouch = 2};
+    struct done d = {.channel = r->matrix, .ntouch = 2};
     d.touch[0] = to;
     d.touch[1] = touch(r, nsr_random_below(r, NSTATIC), false);
     if (!put_product(r, &d))

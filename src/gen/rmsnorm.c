@@ -1,110 +1,67 @@
 /* rmsnorm.c - y = x / sqrt(mean(x^2) + eps) * gamma, row by row.
  *
  * A tile is P rows (partitions) of D columns. The number of tiles is loaded
- * from memory by every engine. Loads go through a queue of sp, stores through
- * one of pool; x and y live in M rotating buffers chosen by t rem M, so their
- * addresses are run-time offsets into a tensor. One semaphore per channel,
- * counting from the last barrier:
+ * from memory by every engine. Loads and stores go through a queue each; x and
+ * y live in M rotating buffers chosen by t rem M, so their addresses are
+ * run-time offsets into a tensor. One semaphore for each, counting from the
+ * last barrier:
  *
- *   s0  q0    load                              s2  dve   reduce, mean + eps,
- *   s1  act   square, rsqrt                               scale, times gamma
+ *   s0  queue q0    load                  s2  vector  reduce, mean + eps,
+ *   s1  activation  square, rsqrt                     scale, times gamma
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "gen/suite.h"
 
 enum { TILES, ROWS, COLS, BUFFERS, MAX, SEED };
 
-static const char pe[] = "\n.engine pe\n"
-                         "    ld   r1, tiles\n"
-                         "    mov  r2, 0\n"
-                         "    sync\n"
-                         "loop:\n"
-                         "    br.ge r2, r1, done\n"
-                         "    add  r2, r2, 1\n"
-                         "    sync\n"
-                         "    br   loop\n"
-                         "done:\n"
-                         "    sync\n"
-                         "    halt\n";
+enum { LOAD, ACTIVATION, VECTOR, STORE, NROLES };
 
-static const char act[] =
-    "\n.engine act\n"
-    "    ld   r1, tiles\n"
-    "    mov  r2, 0\n"
-    "    sync\n"
-    "loop:\n"
-    "    br.ge r2, r1, done\n"
+static const struct nsr_gen_role roles[NROLES] = {
+    [LOAD] = {"dma", NULL},
+    [ACTIVATION] = {"act", NULL},
+    [VECTOR] = {"tr ts tsp tt", "scan"},
+    [STORE] = {"dma", "iota"}};
+
+static const char buffer[] =
     "    rem  r3, r2, M\n"
-    "    mul  r3, r3, 4*D                 ; the tile's buffer\n"
-    "    act  sq[D*4], xb+r3[D*4] func=square scale=1.0 bias=0.0 ?s0>=1 ^s1\n"
-    "    act  rs, ms func=rsqrt scale=1.0 bias=0.0 ?s2>=2 ^s1\n"
-    "    add  r2, r2, 1\n"
-    "    sync\n"
-    "    br   loop\n"
-    "done:\n"
-    "    sync\n"
-    "    halt\n";
+    "    mul  r3, r3, 4*D                 ; the tile's buffer\n";
+
+/* The body of `mean` is made in make(): it holds a number. */
+enum { MEAN = 6 };
+static const struct nsr_gen_step steps[] = {
+    {LOAD, NSR_GEN_START,
+     "    mov  r4, 0                       ; offset of the tile in x\n"
+     "    dma  q0, g[D*4], gamma{P*0}[D*4] ; the same row for all "
+     "partitions\n"},
+    {LOAD, NSR_GEN_BODY, buffer},
+    {LOAD, NSR_GEN_BODY,
+     "    dma  q0, xb+r3[D*4], x+r4{P*(4*D)}[D*4] ^s0\n"
+     "    add  r4, r4, P*D*4\n"},
+    {ACTIVATION, NSR_GEN_BODY, buffer},
+    {ACTIVATION, NSR_GEN_BODY,
+     "    act  sq[D*4], xb+r3[D*4] func=square scale=1.0 bias=0.0 ?s0>=1 "
+     "^s1\n"},
+    {VECTOR, NSR_GEN_BODY, buffer},
+    [MEAN] = {VECTOR, NSR_GEN_BODY, NULL},
+    {ACTIVATION, NSR_GEN_BODY,
+     "    act  rs, ms func=rsqrt scale=1.0 bias=0.0 ?s2>=2 ^s1\n"},
+    {VECTOR, NSR_GEN_BODY,
+     "    tsp  yb+r3[D*4], xb+r3[D*4], rs op=mul ?s1>=2 ^s2\n"
+     "    tt   yb+r3[D*4], yb+r3[D*4], g[D*4] op=mul ?s2>=3 ^s2\n"},
+    {STORE, NSR_GEN_START,
+     "    mov  r5, 0                       ; offset of the tile in y\n"},
+    {STORE, NSR_GEN_BODY, buffer},
+    {STORE, NSR_GEN_BODY,
+     "    dma  q1, y+r5{P*(4*D)}[D*4], yb+r3[D*4] ?s2>=4\n"
+     "    add  r5, r5, P*D*4\n"}};
+enum { NSTEPS = sizeof steps / sizeof *steps };
 
 /* %.9g: the reciprocal of the number of columns. */
-static const char dve[] =
-    "\n.engine dve\n"
-    "    ld   r1, tiles\n"
-    "    mov  r2, 0\n"
-    "    sync\n"
-    "loop:\n"
-    "    br.ge r2, r1, done\n"
-    "    rem  r3, r2, M\n"
-    "    mul  r3, r3, 4*D\n"
+static const char mean[] =
     "    tr   ss, sq[D*4] op=add ?s1>=1 ^s2\n"
-    "    ts   ms, ss op0=mul imm0=%.9g op1=add imm1=1e-05 ?s2>=1 ^s2\n"
-    "    tsp  yb+r3[D*4], xb+r3[D*4], rs op=mul ?s1>=2 ^s2\n"
-    "    tt   yb+r3[D*4], yb+r3[D*4], g[D*4] op=mul ?s2>=3 ^s2\n"
-    "    add  r2, r2, 1\n"
-    "    sync\n"
-    "    br   loop\n"
-    "done:\n"
-    "    sync\n"
-    "    halt\n";
-
-static const char pool[] =
-    "\n.engine pool\n"
-    "    ld   r1, tiles\n"
-    "    mov  r2, 0\n"
-    "    mov  r4, 0                       ; offset of the tile in y\n"
-    "    sync\n"
-    "loop:\n"
-    "    br.ge r2, r1, done\n"
-    "    rem  r3, r2, M\n"
-    "    mul  r3, r3, 4*D\n"
-    "    dma  q1, y+r4{P*(4*D)}[D*4], yb+r3[D*4] ?s2>=4\n"
-    "    add  r4, r4, P*D*4\n"
-    "    add  r2, r2, 1\n"
-    "    sync\n"
-    "    br   loop\n"
-    "done:\n"
-    "    sync\n"
-    "    halt\n";
-
-static const char sp[] =
-    "\n.engine sp\n"
-    "    ld   r1, tiles\n"
-    "    mov  r2, 0\n"
-    "    mov  r4, 0                       ; offset of the tile in x\n"
-    "    dma  q0, g[D*4], gamma{P*0}[D*4] ; the same row for all partitions\n"
-    "    sync\n"
-    "loop:\n"
-    "    br.ge r2, r1, done\n"
-    "    rem  r3, r2, M\n"
-    "    mul  r3, r3, 4*D\n"
-    "    dma  q0, xb+r3[D*4], x+r4{P*(4*D)}[D*4] ^s0\n"
-    "    add  r4, r4, P*D*4\n"
-    "    add  r2, r2, 1\n"
-    "    sync\n"
-    "    br   loop\n"
-    "done:\n"
-    "    sync\n"
-    "    halt\n";
+    "    ts   ms, ss op0=mul imm0=%.9g op1=add imm1=1e-05 ?s2>=1 ^s2\n";
 
 static void tensors(const int64_t *v, int64_t top, struct nsr_strbuf *out) {
   uint64_t seed = (uint64_t)v[SEED];
@@ -132,37 +89,60 @@ static void tensors(const int64_t *v, int64_t top, struct nsr_strbuf *out) {
                   ".tensor rs sbuf f32 [P, 1] at 0:P, 8*M*D+8*D+8 scratch\n");
 }
 
-static enum nsr_status make(struct nsr_ctx *ctx, const int64_t *v,
-                            struct nsr_strbuf *out) {
-  enum { SBUF = 196608, MAX_OFFSET = INT32_MAX };
-  int64_t top = v[MAX] > v[TILES] ? v[MAX] : v[TILES];
-  int64_t sbuf = (2 * v[BUFFERS] + 2) * v[COLS] * 4 + 12;
-  if (sbuf > SBUF)
+static int64_t sbuf_bytes(const int64_t *v) {
+  return (2 * v[BUFFERS] + 2) * v[COLS] * 4 + 12;
+}
+
+static void fit(const struct nsr_isa *isa, int64_t *v) {
+  while (sbuf_bytes(v) > isa->sbuf_bytes && v[COLS] > 1)
+    v[COLS] /= 2;
+}
+
+static enum nsr_status check(struct nsr_ctx *ctx, const struct nsr_isa *isa,
+                             const int64_t *v, int64_t top) {
+  struct nsr_gen_reach reach = nsr_gen_reach(isa);
+  if (sbuf_bytes(v) > isa->sbuf_bytes)
     return nsr_fail(ctx, NSR_E_USAGE, NSR_NOWHERE,
                     "%" PRId64 " buffers of %" PRId64 " columns need %" PRId64
-                    " bytes of a partition, which has %d",
-                    v[BUFFERS], v[COLS], sbuf, SBUF);
-  if (top * v[ROWS] * v[COLS] * 4 > MAX_OFFSET)
+                    " bytes of a partition, which has %" PRIu32,
+                    v[BUFFERS], v[COLS], sbuf_bytes(v), isa->sbuf_bytes);
+  int64_t tiles = top * v[ROWS] * v[COLS] * 4;
+  if (tiles > INT32_MAX || 2 * tiles + 4 * v[COLS] + 128 > reach.offset ||
+      4 * v[COLS] > reach.step)
     return nsr_fail(ctx, NSR_E_USAGE, NSR_NOWHERE,
                     "%" PRId64 " tiles of %" PRId64 " x %" PRId64
-                    " are beyond a 32-bit offset",
+                    " are beyond what offsets and steps can say",
                     top, v[ROWS], v[COLS]);
+  return NSR_OK;
+}
+
+static enum nsr_status make(struct nsr_ctx *ctx, const struct nsr_isa *isa,
+                            const int64_t *v, struct nsr_strbuf *out) {
+  int64_t top = v[MAX] > v[TILES] ? v[MAX] : v[TILES];
+  struct nsr_gen_step all[NSTEPS];
+  int engines[NROLES];
+  memcpy(all, steps, sizeof all);
+  all[MEAN].text =
+      nsr_printf(ctx, NSR_SCRATCH, mean, (double)(1.0f / (float)v[COLS]));
+  if (!all[MEAN].text)
+    return NSR_E_NOMEM;
+  NSR_TRY(nsr_gen_engines(ctx, isa, "rmsnorm",
+                          "ld mov add mul rem br sync halt", roles, NROLES,
+                          engines));
+  NSR_TRY(check(ctx, isa, v, top));
   nsr_strbuf_printf(out,
                     "; rmsnorm: rows normalised by their root mean square\n"
-                    ".isa tile64\n"
+                    ".isa %s\n"
                     ".kernel \"rmsnorm\"\n"
                     ".const P %" PRId64 "\n"
                     ".const D %" PRId64 "\n"
                     ".const M %" PRId64 "\n"
-                    ".queue q0 sp\n"
-                    ".queue q1 pool\n",
-                    v[ROWS], v[COLS], v[BUFFERS]);
+                    ".queue q0 %s\n"
+                    ".queue q1 %s\n",
+                    isa->name, v[ROWS], v[COLS], v[BUFFERS],
+                    isa->engines[engines[LOAD]], isa->engines[engines[STORE]]);
   tensors(v, top, out);
-  nsr_strbuf_puts(out, pe);
-  nsr_strbuf_puts(out, act);
-  nsr_strbuf_printf(out, dve, (double)(1.0f / (float)v[COLS]));
-  nsr_strbuf_puts(out, pool);
-  nsr_strbuf_puts(out, sp);
+  nsr_gen_loop(out, isa, all, NSTEPS, engines);
   return NSR_OK;
 }
 
@@ -170,10 +150,11 @@ const struct nsr_gen_kernel nsr_gen_rmsnorm = {
     "rmsnorm",
     "row tiles in rotating buffers: load, square-sum, rsqrt, scale, store",
     6,
-    {[TILES] = {"tiles", 3, 4, 0, 1 << 20},
-     [ROWS] = {"rows", 4, 128, 1, 128},
-     [COLS] = {"cols", 8, 4096, 1, 16384},
-     [BUFFERS] = {"buffers", 2, 3, 1, 8},
-     [MAX] = {"max", 100, 100, 100, 1 << 20},
-     [SEED] = {"seed", 1, 1, 0, 65535}},
-    make};
+    {[TILES] = {"tiles", 3, 4, 0, 1 << 20, NSR_GEN_PLAIN},
+     [ROWS] = {"rows", 4, 128, 1, 0, NSR_GEN_PARTITIONS},
+     [COLS] = {"cols", 8, 4096, 1, 16384, NSR_GEN_PLAIN},
+     [BUFFERS] = {"buffers", 2, 3, 1, 8, NSR_GEN_PLAIN},
+     [MAX] = {"max", 100, 100, 100, 1 << 20, NSR_GEN_PLAIN},
+     [SEED] = {"seed", 1, 1, 0, 65535, NSR_GEN_PLAIN}},
+    make,
+    fit};

@@ -6,10 +6,15 @@
 
 #include "base/strbuf.h"
 
+/* What bounds a setting beside lo and hi: the number of partitions instead of
+ * hi; so much as lo for each engine instead of lo. */
+enum nsr_gen_bound { NSR_GEN_PLAIN, NSR_GEN_PARTITIONS, NSR_GEN_PER_ENGINE };
+
 /* A setting: its value at either size, and what it may be set to. */
 struct nsr_gen_param {
   const char *key;
   int64_t small, real, lo, hi;
+  enum nsr_gen_bound bound;
 };
 
 enum { NSR_GEN_MAX_PARAMS = 16 };
@@ -19,13 +24,53 @@ struct nsr_gen_kernel {
   uint32_t nparams;
   struct nsr_gen_param params[NSR_GEN_MAX_PARAMS];
   /* Writes the kernel's text; v holds the settings, as params. Settings that
-   * do not go together are NSR_E_USAGE. */
-  enum nsr_status (*make)(struct nsr_ctx *ctx, const int64_t *v,
-                          struct nsr_strbuf *out);
+   * do not go together, or not with the instruction set, are NSR_E_USAGE. */
+  enum nsr_status (*make)(struct nsr_ctx *ctx, const struct nsr_isa *isa,
+                          const int64_t *v, struct nsr_strbuf *out);
+  /* Lowers the settings of the real size until the machine holds them; NULL:
+   * every machine does. */
+  void (*fit)(const struct nsr_isa *isa, int64_t *v);
 };
 
 extern const struct nsr_gen_kernel nsr_gen_sync_bound, nsr_gen_rmsnorm,
     nsr_gen_matmul, nsr_gen_random;
+
+/* What is asked of one engine: instructions that it must have, and one that
+ * tells which kind is meant where several could do (NULL: any). Mnemonics,
+ * with spaces between. */
+struct nsr_gen_role {
+  const char *needs, *likes;
+};
+
+bool nsr_gen_has(const struct nsr_isa *isa, int engine, const char *words);
+
+/* engines[i]: who does roles[i], an engine of its own if there is one; all:
+ * what every engine must have. An instruction set that lacks something is
+ * NSR_E_USAGE. */
+NSR_MUST_USE enum nsr_status
+nsr_gen_engines(struct nsr_ctx *ctx, const struct nsr_isa *isa,
+                const char *kernel, const char *all,
+                const struct nsr_gen_role *roles, int n, int *engines);
+
+/* A kernel of one loop over r2 = 0 .. up to the word in tensor `tiles`: lines
+ * of one role, in an order that keeps what depends on each other. */
+enum nsr_gen_place { NSR_GEN_START, NSR_GEN_BODY, NSR_GEN_END };
+
+struct nsr_gen_step {
+  int role;
+  enum nsr_gen_place place;
+  const char *text;
+};
+
+/* All streams; engines without work only count. */
+void nsr_gen_loop(struct nsr_strbuf *out, const struct nsr_isa *isa,
+                  const struct nsr_gen_step *steps, int n, const int *engines);
+
+/* Bounds of transfers in DRAM: offset and bytes between rows. */
+struct nsr_gen_reach {
+  int64_t offset, step;
+};
+struct nsr_gen_reach nsr_gen_reach(const struct nsr_isa *isa);
 
 /* ` data "BASE64"`: n pseudo-random elements, the same for the same seed; f32
  * in -2..2 in steps of 1/512, bf16 in -2..2 in steps of 1/32, or i32 in 0..255.

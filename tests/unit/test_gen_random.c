@@ -14,11 +14,13 @@
 #include "base/work.h"
 #include "prng.h"
 
-static struct nsr_kernel *make(struct nsr_ctx *ctx, int64_t seed,
-                               int64_t instructions, int64_t depth) {
+static struct nsr_kernel *make(struct nsr_ctx *ctx, const struct nsr_isa *isa,
+                               int64_t seed, int64_t instructions,
+                               int64_t depth) {
   struct nsr_setting settings[] = {
       {"seed", seed}, {"instructions", instructions}, {"depth", depth}};
-  struct nsr_gen_options options = {.nsettings = 3, .settings = settings};
+  struct nsr_gen_options options = {
+      .isa = isa, .nsettings = 3, .settings = settings};
   struct nsr_kernel *k;
   assert_int_equal(nsr_gen(ctx, "random", &options, &k), NSR_OK);
   assert_int_equal(nsr_kernel_check(ctx, k), NSR_OK);
@@ -32,18 +34,23 @@ static uint64_t size(const struct nsr_kernel *k) {
   return n;
 }
 
+static void exact_sizes(const struct nsr_isa *isa, struct prng *r) {
+  for (int64_t n = 2 * isa->nengines; n < 4000; n += n < 120 ? 1 : 97) {
+    struct nsr_ctx *ctx = nsr_ctx_new();
+    int64_t seed = prng_in(r, 0, INT32_MAX);
+    const struct nsr_kernel *k = make(ctx, isa, seed, n, prng_in(r, 0, 4));
+    if (size(k) != (uint64_t)n)
+      fail_msg("%s, seed %lld: %llu instructions, not %lld", isa->name,
+               (long long)seed, (unsigned long long)size(k), (long long)n);
+    nsr_ctx_free(ctx);
+  }
+}
+
 static void exact_size(void **state) {
   (void)state;
   struct prng r = prng_seed("exact size", 1);
-  for (int64_t n = 10; n < 4000; n += n < 120 ? 1 : 97) {
-    struct nsr_ctx *ctx = nsr_ctx_new();
-    int64_t seed = prng_in(&r, 0, INT32_MAX);
-    const struct nsr_kernel *k = make(ctx, seed, n, prng_in(&r, 0, 4));
-    if (size(k) != (uint64_t)n)
-      fail_msg("seed %lld: %llu instructions, not %lld", (long long)seed,
-               (unsigned long long)size(k), (long long)n);
-    nsr_ctx_free(ctx);
-  }
+  for (int i = 0; nsr_isas[i]; i++)
+    exact_sizes(nsr_isas[i], &r);
 }
 
 /* ---- shape */
@@ -79,10 +86,11 @@ static void look_at(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   free(uses);
 }
 
-static struct shape shape_of(int64_t instructions, int64_t depth) {
+static struct shape shape_of(const struct nsr_isa *isa, int64_t instructions,
+                             int64_t depth) {
   struct nsr_ctx *ctx = nsr_ctx_new();
   struct shape shape = {0};
-  const struct nsr_kernel *k = make(ctx, 5, instructions, depth);
+  const struct nsr_kernel *k = make(ctx, isa, 5, instructions, depth);
   shape.work = nsr_work(ctx, NSR_WORK_GEN);
   shape.bytes = nsr_work(ctx, NSR_WORK_BYTES);
   look_at(ctx, k, &shape);
@@ -92,18 +100,22 @@ static struct shape shape_of(int64_t instructions, int64_t depth) {
 
 /* Ten times as many instructions: ten times as many loops, none of them
  * longer, no tensor used by more, and ten times the work to make them. */
+static void grow(const struct nsr_isa *isa, int64_t depth) {
+  struct shape a = shape_of(isa, 20000, depth);
+  struct shape b = shape_of(isa, 200000, depth);
+  assert_in_range(b.loops, a.loops * 8, a.loops * 12);
+  assert_in_range(a.longest, 4, 1000);
+  assert_in_range(b.longest, 4, 1000);
+  assert_in_range(a.uses, 20, 400);
+  assert_in_range(b.uses, 20, 400);
+  assert_in_range(b.work, a.work * 8, a.work * 12);
+  assert_in_range(b.bytes, a.bytes * 5, a.bytes * 20);
+}
+
 static void grows(void **state) {
   (void)state;
-  for (int depth = 0; depth <= 4; depth += 4) {
-    struct shape a = shape_of(20000, depth), b = shape_of(200000, depth);
-    assert_in_range(b.loops, a.loops * 8, a.loops * 12);
-    assert_in_range(a.longest, 4, 1000);
-    assert_in_range(b.longest, 4, 1000);
-    assert_in_range(a.uses, 20, 400);
-    assert_in_range(b.uses, 20, 400);
-    assert_in_range(b.work, a.work * 8, a.work * 12);
-    assert_in_range(b.bytes, a.bytes * 5, a.bytes * 20);
-  }
+  for (int depth = 0; depth <= 4; depth += 4)
+    grow(nsr_isas[0], depth);
 }
 
 /* ---- places */
@@ -128,7 +140,8 @@ static int by_first(const void *a, const void *b) {
 static void apart(void **state) {
   (void)state;
   struct nsr_ctx *ctx = nsr_ctx_new();
-  const struct nsr_kernel *k = make(ctx, 9, 300000, 4);
+  const struct nsr_kernel *k =
+      make(ctx, nsr_isa_by_name("tile64"), 9, 300000, 4);
   struct span *spans = calloc(k->ntensors, sizeof *spans);
   uint32_t high = 0;
   assert_non_null(spans);
