@@ -16,10 +16,10 @@ enum nsr_status nsr_build_word(struct nsr_build *b, int engine,
                                const uint8_t *word, struct nsr_line line) {
   struct nsr_build_stream *s = &b->streams[engine];
   uint16_t size = b->kernel.isa->word;
-  NSR_RESERVE(b->ctx, NSR_SCRATCH, &s->code, size);
+  NSR_REGROW(b->ctx, NSR_KEEP, &s->code, size);
   memcpy(s->code.v + s->code.n, word, size);
   s->code.n += size;
-  NSR_PUSH(b->ctx, NSR_SCRATCH, &s->lines, line);
+  NSR_APPEND(b->ctx, NSR_KEEP, &s->lines, line);
   s->has_lines |= line.line != 0;
   s->n++;
   return NSR_OK;
@@ -82,11 +82,11 @@ static enum nsr_status hand_out_stream(struct nsr_build *b, int engine,
   out->n = s->n;
   out->nrelocs = (uint32_t)s->relocs.n;
   out->nlabels = (uint32_t)s->labels.n;
-  HAND_OUT(b, &s->code, out->code);
-  HAND_OUT(b, &s->relocs, out->relocs);
+  NSR_VEC_DONE(b->ctx, NSR_KEEP, &s->code, out->code);
+  NSR_VEC_DONE(b->ctx, NSR_KEEP, &s->relocs, out->relocs);
   HAND_OUT(b, &s->labels, out->labels);
   if (s->has_lines)
-    HAND_OUT(b, &s->lines, out->lines);
+    NSR_VEC_DONE(b->ctx, NSR_KEEP, &s->lines, out->lines);
   return NSR_OK;
 }
 

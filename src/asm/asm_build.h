@@ -1,5 +1,6 @@
 /* asm_build.h - a kernel being made, by the assembler and from JSON: vectors
- * in the scratch arena, names in the keep arena, handed out at the end.
+ * in the scratch arena, copied out at the end; but what is as long as the
+ * streams, and names, in the keep arena from the start.
  */
 #ifndef NSR_ASM_BUILD_H
 #define NSR_ASM_BUILD_H
@@ -13,11 +14,11 @@ struct nsr_build_stream {
   bool present;
   bool has_lines; /* a line table is due; set by lines other than 0 */
   uint32_t n;
-  NSR_VEC(uint8_t) code;
+  NSR_VEC(uint8_t) code; /* these three are kept: NSR_APPEND */
   NSR_VEC(struct nsr_reloc) relocs;
-  NSR_VEC(struct nsr_label) labels;
   NSR_VEC(struct nsr_line) lines; /* one for each instruction */
-  struct nsr_map label_map;       /* to instructions */
+  NSR_VEC(struct nsr_label) labels;
+  struct nsr_map label_map; /* to instructions */
 };
 
 struct nsr_build_section {

@@ -72,9 +72,9 @@ static enum nsr_status operand(struct parse *p, int i) {
   NSR_TRY(nsr_asm_operand(p->a, &desc->operands[i], p->takes.element,
                           &p->insn.operands[i], &tensor));
   if (tensor != NSR_NONE)
-    NSR_PUSH(p->a->ctx, NSR_SCRATCH, &p->stream->relocs,
-             ((struct nsr_reloc){p->stream->n, NSR_RELOC_TENSOR, (uint8_t)i,
-                                 tensor}));
+    NSR_APPEND(p->a->ctx, NSR_KEEP, &p->stream->relocs,
+               ((struct nsr_reloc){p->stream->n, NSR_RELOC_TENSOR, (uint8_t)i,
+                                   tensor}));
   return NSR_OK;
 }
 
@@ -131,8 +131,8 @@ static enum nsr_status branch_target(struct parse *p) {
 }
 
 static enum nsr_status push_reloc(struct parse *p, uint32_t index) {
-  NSR_PUSH(p->a->ctx, NSR_SCRATCH, &p->stream->relocs,
-           ((struct nsr_reloc){p->stream->n, NSR_RELOC_BRANCH, 0, index}));
+  NSR_APPEND(p->a->ctx, NSR_KEEP, &p->stream->relocs,
+             ((struct nsr_reloc){p->stream->n, NSR_RELOC_BRANCH, 0, index}));
   return NSR_OK;
 }
 

@@ -22,8 +22,9 @@ struct parse {
 
 static enum nsr_status reloc(struct parse *p, enum nsr_reloc_kind kind,
                              uint8_t operand, uint32_t target) {
-  NSR_PUSH(p->in->ctx, NSR_SCRATCH, &p->stream->relocs,
-           ((struct nsr_reloc){p->stream->n, (uint8_t)kind, operand, target}));
+  NSR_APPEND(
+      p->in->ctx, NSR_KEEP, &p->stream->relocs,
+      ((struct nsr_reloc){p->stream->n, (uint8_t)kind, operand, target}));
   return NSR_OK;
 }
 

@@ -16,3 +16,15 @@ void *nsr_vec_grow(struct nsr_ctx *ctx, enum nsr_arena_id arena, void *v,
   *cap = want;
   return p;
 }
+
+void *nsr_vec_regrow(struct nsr_ctx *ctx, enum nsr_arena_id arena, void *v,
+                     size_t *cap, size_t want, size_t size) {
+  size_t twice = *cap < 8 ? 8 : *cap * 2;
+  want = want > twice ? want : twice;
+  if (want > SIZE_MAX / 2 / size)
+    want = SIZE_MAX / 2 / size; /* which there is not */
+  void *p = nsr_regrow(ctx, arena, v, *cap * size, want * size);
+  if (p)
+    *cap = want;
+  return p;
+}

@@ -108,7 +108,10 @@ enum nsr_status nsr_gen_text(struct nsr_ctx *ctx, const char *name,
     NSR_TRY(set(ctx, g, isa, &options->settings[i], v));
   struct nsr_strbuf out;
   nsr_strbuf_init(&out, ctx, NSR_KEEP);
-  NSR_TRY(g->make(ctx, isa, v, &out));
+  struct nsr_mark mark = nsr_scratch_mark(ctx);
+  enum nsr_status status = g->make(ctx, isa, v, &out);
+  nsr_scratch_release(ctx, mark);
+  NSR_TRY(status);
   return nsr_strbuf_done(&out, text, n);
 }
 
