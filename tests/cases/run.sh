@@ -3,7 +3,8 @@
 # "; expect:" line, judges what was written and asks the oracle where there
 # is one ($NSR_ORACLE).
 #
-# usage: run.sh BIN-FOLDER WORK-FOLDER CASE.s
+# usage: run.sh BIN-FOLDER WORK-FOLDER CASE.s [SCRIPT.sed]
+#   SCRIPT.sed makes of the case what is run
 #
 # Lines read from the case:
 #   ; expect: rewritten | unchanged | refused [TEXT] | hang [TEXT] | race [TEXT]
@@ -12,8 +13,13 @@ set -u
 bin=$1 work=$2 case=$3
 name=$(basename "$case" .s)
 oracle=${NSR_ORACLE:-$(dirname "$0")/../../../shared/tools/oracle.py}
-in=$work/$name.in out=$work/$name.out
 mkdir -p "$work" || exit 2
+if [ $# -gt 3 ]; then
+  name=$name.$(basename "$4" .sed)
+  sed -f "$4" "$case" >"$work/$name.s" || exit 2
+  case=$work/$name.s
+fi
+in=$work/$name.in out=$work/$name.out
 rm -f "$in" "$out" "$out.again"
 
 fail() {

@@ -4,6 +4,7 @@
 # The judge on the kernels of fixtures/: barrier.s against free.s (if there is
 # one) and against itself is equal; each of broken/ is refuted for the reason in
 # its head. Where outside.ev says what others do, with that file and without it.
+# The same for what ../lane48.sed makes of all these files.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -11,6 +12,15 @@ bin=$(cd "${1:?BIN}" && pwd) || exit 2
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0
+
+# For the instruction set $isa.
+translate() { # SOURCE OUT
+  if [ $isa = tile64 ]; then
+    cat "$1"
+  else
+    sed -f "$here/../$isa.sed" "$1"
+  fi >"$tmp/$2"
+}
 
 result() { # NAME EXPECTED: compares the first line of $tmp/out
   got=$(sed -n '1s/ (.*//p' "$tmp/out")
@@ -24,16 +34,19 @@ result() { # NAME EXPECTED: compares the first line of $tmp/out
 }
 
 assemble() { # SOURCE OUT
-  "$bin/nsync-as" "$1" -o "$tmp/$2" && return
-  echo "$1 does not assemble"
+  translate "$1" text.s
+  "$bin/nsync-as" "$tmp/text.s" -o "$tmp/$2" && return
+  echo "$1 does not assemble for $isa"
   failed=$((failed + 1))
   return 1
 }
 
 judge() { # NAME A B EXPECTED
   verdict "$@"
-  [ ! -f "$kernel/outside.ev" ] ||
-    verdict "$1, with outside.ev" "$2" "$3" "$4" "$kernel/outside.ev"
+  [ ! -f "$kernel/outside.ev" ] || {
+    translate "$kernel/outside.ev" outside.ev
+    verdict "$1, with outside.ev" "$2" "$3" "$4" "$tmp/outside.ev"
+  }
 }
 
 verdict() { # NAME A B EXPECTED [EVENTS]
@@ -58,20 +71,26 @@ broken() { # SOURCE
     return
   fi
   assemble "$1" broken.o &&
-    judge "${1#"$root"/}" barrier.o broken.o "refuted: $reason"
+    judge "${1#"$root"/} for $isa" barrier.o broken.o "refuted: $reason"
 }
 
-for barrier in "$root"/fixtures/*/barrier.s "$root"/fixtures/*/*/barrier.s; do
-  kernel=${barrier%/barrier.s}
-  name=${kernel#"$root"/}
-  assemble "$barrier" barrier.o || continue
-  judge "$name/barrier.s" barrier.o barrier.o equal
+fixture() { # FOLDER
+  kernel=$1
+  name="${kernel#"$root"/} for $isa"
+  assemble "$kernel/barrier.s" barrier.o || return
+  judge "$name: barrier.s" barrier.o barrier.o equal
   [ ! -f "$kernel/free.s" ] || {
     assemble "$kernel/free.s" free.o &&
-      judge "$name/free.s" barrier.o free.o equal
+      judge "$name: free.s" barrier.o free.o equal
   }
   for source in "$kernel"/broken/*.s; do
     [ ! -f "$source" ] || broken "$source"
+  done
+}
+
+for isa in tile64 lane48; do
+  for barrier in "$root"/fixtures/*/barrier.s "$root"/fixtures/*/*/barrier.s; do
+    fixture "${barrier%/barrier.s}"
   done
 done
 echo "$passed passed, $failed failed"
