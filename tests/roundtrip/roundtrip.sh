@@ -1,10 +1,10 @@
 #!/bin/sh
 # usage: roundtrip.sh BIN
 #
-# Every text of the fixtures, and what ../lane48.sed makes of right ones, through
-# the programs in the folder BIN: assembled, disassembled and assembled again,
-# printed as JSON lines and read again; the kernel files must not differ in a
-# byte. Exit 1 if one does.
+# Every text of the fixtures, and what ../lane48.sed makes of the right ones,
+# through the programs in the folder BIN: assembled, disassembled and assembled
+# again, printed as JSON lines and read again; the kernel files must not differ
+# in a byte. Exit 1 if one does.
 set -u
 bin=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)
