@@ -213,6 +213,14 @@ static const struct external_case counts[] = {
      HEAD SP(" wait ?s200>=1\n ld r1, z+8\n br.ne r1, 2, k\n rem r1, r1, 0\n"
              "k:\n"),
      NULL},
+    {"among accesses to some bytes only, ordered", FINE, NULL,
+     "write x ^s200\n?s201>=1 read y\n",
+     HEAD SP(" wait ?s200>=1\n" LOAD " ^s2\n" STORE " ?s2>=1 ^s2\n"
+             " nop ?s2>=2 ^s201\n")
+         POOL(" iota u[4*4]:i32 base=0 pmul=0 step0=1 step1=0 step2=0 ?s2>=1 "
+              "^s1\n"
+              " gather u[4*4], t[4*4], u[4*4]:i32 ?s1>=1\n") DVE(" nop\n"),
+     NULL},
     {"among accesses to some bytes only", BROKEN(RACE), "external event",
      "write x ^s200\n",
      HEAD SP(LOAD "\n")
@@ -220,6 +228,88 @@ static const struct external_case counts[] = {
               " gather t[4*4], t[4*4], u[4*4]:i32 ?s1>=1\n"),
      NULL},
 };
+
+/* ---- when */
+
+struct moments { /* instructions issued before each event */
+  const struct nsr_sim *sim;
+  uint64_t before[4];
+  uint32_t n;
+};
+
+static bool on_external(void *self, uint32_t index) {
+  struct moments *m = self;
+  assert_true(index < 4 && m->n < 4);
+  m->before[m->n++] = m->sim->executed;
+  return true;
+}
+
+/* One run of a kernel of six instructions, in four of which event 1 may
+ * happen. */
+static struct moments run(enum nsr_policy_kind kind, uint64_t seed) {
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct opaque_run r = {.ctx = ctx};
+  struct moments m = {0};
+  const struct nsr_observer o = {.self = &m, .external = on_external};
+  const struct nsr_kernel *k =
+      kernel_of(ctx, HEAD SP(" nop ^s201\n nop\n nop\n nop\n"));
+  const struct nsr_external *x = events_of(ctx, k, "read n\n?s201>=1 read x\n");
+  assert_int_equal(nsr_machine_find(ctx, k->isa, "v2", &r.machine), NSR_OK);
+  assert_int_equal(nsr_image_new(ctx, NSR_KEEP, k, &r.image), NSR_OK);
+  r.atoms = nsr_atoms_new(ctx, k->isa);
+  assert_non_null(r.atoms);
+  assert_int_equal(nsr_opaque_external_cuts(r.atoms, x), NSR_OK);
+  assert_int_equal(nsr_atoms_commit(r.atoms), NSR_OK);
+  assert_int_equal(
+      nsr_opaque_new(ctx, NSR_KEEP, r.image, r.atoms, NULL, 0, &r.memory),
+      NSR_OK);
+  nsr_policy_init(&r.policy, kind, (uint32_t)nsr_isa_engine(k->isa, "sp"),
+                  seed);
+  const struct nsr_sim_options options = {.image = r.image,
+                                          .machine = &r.machine,
+                                          .memory = &r.memory->memory,
+                                          .policy = &r.policy,
+                                          .observer = &o,
+                                          .external = x,
+                                          .budget = 1000};
+  assert_int_equal(nsr_sim_new(ctx, NSR_KEEP, &options, &r.sim), NSR_OK);
+  m.sim = r.sim;
+  assert_int_equal(nsr_sim_run(r.sim), NSR_OK);
+  assert_int_equal(r.sim->end, NSR_DONE);
+  assert_int_equal(m.n, 2);
+  nsr_atoms_free(r.atoms);
+  nsr_ctx_free(ctx);
+  return m;
+}
+
+static void test_moments(void **state) {
+  (void)state;
+  struct moments early = run(NSR_ROUND_ROBIN, 0);
+  struct moments late = run(NSR_LATE_QUEUES, 0);
+  assert_int_equal(early.before[0], 0);
+  assert_in_range(early.before[1], 1, 5);
+  assert_int_equal(late.before[0], 6); /* the kernel has ended */
+  assert_int_equal(late.before[1], 6);
+  uint32_t seen = 0;
+  for (uint64_t seed = 0; seed < 300; seed++)
+    seen |= UINT32_C(1) << run(NSR_RANDOM, seed).before[0];
+  assert_int_equal(seen & 0x4f, 0x4f); /* before, between, behind them all */
+}
+
+static void test_no_memory(void **state) {
+  (void)state;
+  for (uint64_t n = 1; n < 400; n += n < 60 ? 1 : 13) {
+    struct nsr_ctx *ctx = nsr_ctx_new();
+    struct nsr_judgement j;
+    struct nsr_kernel *k = kernel_of(ctx, READS_X);
+    const struct nsr_judge_options options = {
+        .external = events_of(ctx, k, "write x ^s200\n")};
+    nsr_ctx_fail_alloc(ctx, n);
+    enum nsr_status status = nsr_cosimulate(ctx, k, k, &options, &j);
+    assert_true(status == NSR_OK || status == NSR_E_NOMEM);
+    nsr_ctx_free(ctx);
+  }
+}
 
 /* ---- orders that others depend on: with events, and without any */
 
@@ -378,8 +468,9 @@ static void test_damage(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_waits),  cmocka_unit_test(test_hangs),
-      cmocka_unit_test(test_counts), cmocka_unit_test(test_orders),
-      cmocka_unit_test(test_text),   cmocka_unit_test(test_damage)};
+      cmocka_unit_test(test_waits),   cmocka_unit_test(test_hangs),
+      cmocka_unit_test(test_counts),  cmocka_unit_test(test_orders),
+      cmocka_unit_test(test_moments), cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_text),    cmocka_unit_test(test_damage)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
