@@ -60,14 +60,14 @@ static void add_update(struct prng *r, struct twins *t, const int *updater,
 static void make_engine(struct prng *r, struct twins *t, const int *updater,
                         int engine) {
   static const char *const names[] = {"act", "dve", "sp"};
-  static const char *const ops[] = {" ld r1, w+%d", " st w+%d, r9",
-                                    " st w+%d, r9", " nop ;%d"};
   ADD(t->kernel, ".engine %s\n mov r9, 1\n", names[engine]);
   ADD(t->twin, ".engine %s\n mov r9, 1\n", names[engine]);
   for (int64_t n = prng_in(r, 1, 3); n > 0; n--) {
     int64_t op = prng_in(r, 0, 3), word = prng_in(r, 0, WORDS - 1) * 4;
-    char text[40];
-    snprintf(text, sizeof text, op == 3 ? " nop" : ops[op], (int)word);
+    char text[40] = " nop";
+    if (op < 3)
+      snprintf(text, sizeof text, op ? " st w+%d, r9" : " ld r1, w+%d",
+               (int)word);
     ADD(t->kernel, "%s", text);
     ADD(t->twin, "%s", text);
     add_wait(r, t);
