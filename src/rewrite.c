@@ -49,7 +49,8 @@ static enum nsr_status synthesise(struct nsr_ctx *ctx,
                                   struct work_bench *b) {
   struct nsr_budget budget = {
       at_most(options->max_registers, options->limit_registers),
-      at_most(options->max_semaphores, options->limit_semaphores)};
+      at_most(options->max_semaphores, options->limit_semaphores),
+      options->scheme};
   NSR_TRY(nsr_needs_select(ctx, &b->deps, &b->needs));
   NSR_TRY(nsr_plan_make(ctx, &b->tree, &b->needs, &budget, &b->plan));
   return nsr_weave(ctx, &b->plan, b->exit, &b->woven);
@@ -57,18 +58,23 @@ static enum nsr_status synthesise(struct nsr_ctx *ctx,
 
 /* ---- the new kernel */
 
-/* "registers=8 semaphores=4", or nothing where all are the default. */
+/* "scheme=per-loop registers=8", or nothing where all are the default. */
 static enum nsr_status option_text(struct nsr_ctx *ctx,
                                    const struct nsr_rewrite_options *o,
                                    const char **out) {
   struct nsr_strbuf b;
-  bool registers = o->max_registers || o->limit_registers;
+  const char *space = "";
   nsr_strbuf_init(&b, ctx, NSR_SCRATCH);
-  if (registers)
-    nsr_strbuf_printf(&b, "registers=%u", o->max_registers);
+  if (o->scheme != NSR_SCHEME_AUTO) {
+    nsr_strbuf_printf(&b, "scheme=%s", nsr_scheme_name(o->scheme));
+    space = " ";
+  }
+  if (o->max_registers || o->limit_registers) {
+    nsr_strbuf_printf(&b, "%sregisters=%u", space, o->max_registers);
+    space = " ";
+  }
   if (o->max_semaphores || o->limit_semaphores)
-    nsr_strbuf_printf(&b, "%ssemaphores=%u", registers ? " " : "",
-                      o->max_semaphores);
+    nsr_strbuf_printf(&b, "%ssemaphores=%u", space, o->max_semaphores);
   return nsr_strbuf_done(&b, out, NULL);
 }
 
@@ -243,6 +249,7 @@ static enum nsr_status fill_report(struct nsr_ctx *ctx,
   NSR_TRY(may_pairs(ctx, &b->deps, r));
   r->max_entries = entry_bound(b);
   r->semaphores = b->plan.nsems;
+  r->scheme = b->plan.scheme;
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     r->engines[e].registers = b->plan.registers[e];
   return NSR_OK;

@@ -23,6 +23,9 @@ static const char usage[] =
     "                       as for nsync-cosim\n"
     "      --strict         write nothing where something stays undecided or\n"
     "                       a barrier was kept (exit 4)\n"
+    "      --scheme=NAME    what a semaphore counts: auto (the default: the\n"
+    "                       cheapest that fits), per-loop, running-total or\n"
+    "                       equal-weight\n"
     "      --registers=N    at most N new registers for each engine\n"
     "      --semaphores=N   at most N semaphores\n"
     "      --seed=N         of the inputs and schedules tried\n"
@@ -201,6 +204,17 @@ static bool verify(struct tool *t, struct request *r, const char *how) {
   return true;
 }
 
+static bool scheme(struct tool *t, struct request *r, const char *name) {
+  int s = nsr_scheme_parse(name);
+  if (s < 0)
+    return tool_refuse(t,
+                       "--scheme=%s: expected auto, per-loop, running-total or "
+                       "equal-weight",
+                       name);
+  r->options.scheme = (enum nsr_scheme)s;
+  return true;
+}
+
 static bool limit(struct tool *t, const char *option, uint32_t *to) {
   uint64_t v;
   if (!tool_number(t, option, optarg, UINT32_MAX, &v))
@@ -227,6 +241,8 @@ static bool option(struct tool *t, struct request *r, int c) {
     r->options.strict = true;
     r->options.judge.whole_ranges = true;
     return true;
+  case 'c':
+    return scheme(t, r, optarg);
   case 'r':
     r->options.limit_registers = true;
     return limit(t, "--registers", &r->options.max_registers);
@@ -263,6 +279,7 @@ int main(int argc, char **argv) {
       {"verify", required_argument, NULL, 'v'},
       {"external", required_argument, NULL, 'x'},
       {"strict", no_argument, NULL, 's'},
+      {"scheme", required_argument, NULL, 'c'},
       {"registers", required_argument, NULL, 'r'},
       {"semaphores", required_argument, NULL, 'm'},
       {"seed", required_argument, NULL, 'e'},

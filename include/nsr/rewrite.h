@@ -11,8 +11,21 @@ extern "C" {
 
 enum nsr_verify { NSR_VERIFY_COSIM, NSR_VERIFY_NONE };
 
+/* What a semaphore counts: the work of a channel in one scope; all work of a
+ * channel; the same, all channels advancing alike. AUTO takes the cheapest
+ * that fits registers and semaphores, or a mixture. */
+enum nsr_scheme {
+  NSR_SCHEME_AUTO,
+  NSR_SCHEME_PER_LOOP,
+  NSR_SCHEME_RUNNING_TOTAL,
+  NSR_SCHEME_EQUAL_WEIGHT
+};
+const char *nsr_scheme_name(enum nsr_scheme s); /* "auto", "per-loop", .. */
+int nsr_scheme_parse(const char *name);         /* -1: none */
+
 struct nsr_rewrite_options {
   enum nsr_verify verify;
+  enum nsr_scheme scheme;
   bool strict;             /* undecided or a kept barrier: NSR_E_UNDECIDED */
   uint32_t max_registers;  /* fresh registers per engine; 0: all free ones */
   uint32_t max_semaphores; /* 0: the owned range */
@@ -47,6 +60,8 @@ struct nsr_may_pair {
 struct nsr_rewrite_report {
   struct nsr_engine_report engines[NSR_MAX_ENGINES];
   uint32_t semaphores;  /* used by the output */
+  const char *scheme;   /* how it counts: as nsr_scheme_name, "mixed": some
+                           loops on their own; NULL: nothing was planned */
   uint32_t scopes;      /* of the common tree, the program included */
   uint32_t dependences; /* static pairs that owe an order */
   uint32_t may_pairs;   /* how many of pairs */

@@ -1,8 +1,9 @@
 /* weave.c - a plan into streams.
  *
  * In front of instruction i stand, in this order: the prologue (i = 0), what
- * scopes do on entry (outer ones first), waits. Positions are counted first,
- * then written, since branches need them.
+ * scopes do on entry (outer ones first), waits. Behind a barrier that stays
+ * every mirror is set anew. Positions are counted first, then written, since
+ * branches need them.
  */
 #include "emit/weave.h"
 
@@ -10,13 +11,18 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "base/work.h"
 
 /* What stands in front of an instruction because a scope starts or ends
- * there: a mirror advanced at entry, or a marker behind a private scope. */
+ * there: a marker behind a private scope, a mirror advanced at entry, or a
+ * marker that counts where a group lacks members. */
+enum entry_kind { SCOPE_MARKER, MIRROR, PLAN_MARKER };
+
 struct entry {
   uint32_t insn, depth;
-  uint32_t mirror; /* NSR_NONE: a marker */
-  uint32_t work;   /* marker */
+  uint8_t kind;
+  uint32_t which; /* work, mirror or marker */
+  int32_t add;    /* mirror */
 };
 
 /* One engine's stream while it is woven. */
@@ -28,6 +34,8 @@ struct weave {
   const struct nsr_stream *in;
   const uint32_t *work_of;    /* by instruction: its work, NSR_NONE: none */
   const bool *removed;        /* by instruction */
+  const uint32_t *reset_at;   /* by instruction: the plan's reset there, or
+                                 NSR_NONE */
   const uint32_t *first_wait; /* by work, into plan->waits */
   uint32_t *wait_at, *work_at;
   NSR_VEC(struct entry) entries; /* by insn, then depth */
@@ -51,18 +59,41 @@ static bool only_syncs(const struct nsr_node *n) {
   return syncs && (n->nop || n->ctl == NSR_CTL_WAIT);
 }
 
-static enum nsr_status mark_removed(struct weave *w, uint32_t keep) {
+/* Barriers stay where the plan says so, and at the exit. */
+static void keep_barriers(struct weave *w, uint32_t exit, bool *removed) {
+  const struct nsr_tree *t = w->plan->tree;
+  const struct nsr_node *nodes = t->program->nodes[w->engine];
+  for (uint32_t i = 0; i < w->in->n; i++) /* unreachable ones too */
+    removed[i] |= nodes[i].cls == NSR_BARRIER;
+  for (uint32_t p = 0; p < t->nparts; p++)
+    if (t->parts[p].kind == NSR_PART_BARRIER && (t->parts[p].keep || p == exit))
+      removed[t->parts[p].insn[w->engine]] = false;
+}
+
+static enum nsr_status mark_removed(struct weave *w, uint32_t exit) {
   const struct nsr_tree *t = w->plan->tree;
   const struct nsr_node *nodes = t->program->nodes[w->engine];
   bool *removed;
   NSR_NEW(w->ctx, NSR_SCRATCH, removed, w->in->n);
-  for (uint32_t i = 0; i < w->in->n; i++)
-    removed[i] = w->work_of[i] != NSR_NONE && only_syncs(&nodes[i]) &&
-                 w->plan->update[w->work_of[i]] < 0;
-  for (uint32_t i = 0; i < w->in->n; i++) /* unreachable ones too */
-    removed[i] |=
-        nodes[i].cls == NSR_BARRIER && i != t->parts[keep].insn[w->engine];
+  for (uint32_t i = 0; i < w->in->n; i++) {
+    uint32_t x = w->work_of[i];
+    removed[i] = x != NSR_NONE && !t->works[x].island &&
+                 only_syncs(&nodes[i]) && w->plan->update[x] < 0;
+  }
+  keep_barriers(w, exit, removed);
   w->removed = removed;
+  return NSR_OK;
+}
+
+static enum nsr_status find_resets(struct weave *w) {
+  const struct nsr_tree *t = w->plan->tree;
+  uint32_t *at;
+  NSR_NEW(w->ctx, NSR_SCRATCH, at, w->in->n);
+  for (uint32_t i = 0; i < w->in->n; i++)
+    at[i] = NSR_NONE;
+  for (uint32_t r = 0; r < w->plan->resets.n; r++)
+    at[t->parts[w->plan->resets.v[r].part].insn[w->engine]] = r;
+  w->reset_at = at;
   return NSR_OK;
 }
 
@@ -72,51 +103,81 @@ static int by_entry(const void *a, const void *b) {
     return x->insn < y->insn ? -1 : 1;
   if (x->depth != y->depth)
     return x->depth < y->depth ? -1 : 1;
-  if (x->mirror != y->mirror)
-    return x->mirror < y->mirror ? -1 : 1;
-  return x->work < y->work ? -1 : x->work > y->work;
+  if (x->kind != y->kind)
+    return x->kind < y->kind ? -1 : 1;
+  return x->which < y->which ? -1 : x->which > y->which;
+}
+
+static enum nsr_status push_entry(struct weave *w, uint32_t scope,
+                                  struct entry e) {
+  const struct nsr_tree *t = w->plan->tree;
+  const struct nsr_scope *s =
+      &t->local[w->engine].scopes[t->scopes[scope].local[w->engine]];
+  if (e.insn == NSR_NONE)
+    e.insn = s->entry;
+  e.depth = s->depth;
+  NSR_PUSH(w->ctx, NSR_SCRATCH, &w->entries, e);
+  return NSR_OK;
 }
 
 /* Markers that are waited for. They belong to the body around the scope they
  * stand behind, so they come before what a scope that starts there does. */
-static enum nsr_status find_markers(struct weave *w) {
+static enum nsr_status find_scope_markers(struct weave *w) {
   const struct nsr_tree *t = w->plan->tree;
-  const struct nsr_scopes *own = &t->local[w->engine];
   for (uint32_t i = 0; i < t->nworks; i++) {
     const struct nsr_work *x = &t->works[i];
-    if (!x->marker || x->engine != w->engine || w->plan->update[i] < 0)
+    if (x->marker && x->engine == w->engine && w->plan->update[i] >= 0)
+      NSR_TRY(push_entry(w, x->scope,
+                         (struct entry){x->insn, 0, SCOPE_MARKER, i, 0}));
+  }
+  return NSR_OK;
+}
+
+static bool feeds(const struct weave *w, const struct nsr_plan_marker *m) {
+  return nsr_channel_engine(w->k, m->channel) == w->engine;
+}
+
+static enum nsr_status find_plan_markers(struct weave *w) {
+  for (uint32_t i = 0; i < w->plan->nmarkers; i++) {
+    const struct nsr_plan_marker *m = &w->plan->markers[i];
+    if (feeds(w, m) && m->reset == NSR_NONE)
+      NSR_TRY(push_entry(w, m->scope,
+                         (struct entry){NSR_NONE, 0, PLAN_MARKER, i, 0}));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status find_mirrors(struct weave *w) {
+  const struct nsr_plan *plan = w->plan;
+  for (uint32_t m = 0; m < plan->nmirrors; m++) {
+    if (plan->mirrors[m].engine != w->engine)
       continue;
-    uint32_t local = t->scopes[x->scope].local[w->engine];
-    NSR_PUSH(w->ctx, NSR_SCRATCH, &w->entries,
-             (struct entry){x->insn, own->scopes[local].depth, NSR_NONE, i});
+    if (w->nmirrors++ == 0)
+      w->first_mirror = m;
+    const struct nsr_plan_class *c = &plan->classes[plan->mirrors[m].class];
+    for (uint32_t i = 0; i < c->nsteps; i++) {
+      const struct nsr_plan_step *step = &plan->steps[c->first_step + i];
+      NSR_TRY(push_entry(w, step->scope,
+                         (struct entry){NSR_NONE, 0, MIRROR, m, step->add}));
+    }
   }
   return NSR_OK;
 }
 
 static enum nsr_status find_entries(struct weave *w) {
-  const struct nsr_tree *t = w->plan->tree;
-  const struct nsr_scopes *own = &t->local[w->engine];
-  for (uint32_t m = 0; m < w->plan->nmirrors; m++) {
-    const struct nsr_mirror *x = &w->plan->mirrors[m];
-    if (x->engine != w->engine)
-      continue;
-    if (w->nmirrors++ == 0)
-      w->first_mirror = m;
-    const struct nsr_scope *s =
-        &own->scopes[t->scopes[x->scope].local[w->engine]];
-    NSR_PUSH(w->ctx, NSR_SCRATCH, &w->entries,
-             (struct entry){s->entry, s->depth, m, NSR_NONE});
-  }
-  NSR_TRY(find_markers(w));
+  NSR_TRY(find_mirrors(w));
+  NSR_TRY(find_scope_markers(w));
+  NSR_TRY(find_plan_markers(w));
   if (w->entries.n)
     qsort(w->entries.v, w->entries.n, sizeof *w->entries.v, by_entry);
+  nsr_work_count(w->ctx, NSR_WORK_EMIT, w->entries.n);
   return NSR_OK;
 }
 
 /* ---- positions */
 
 static uint32_t wait_ops(const struct nsr_plan_wait *x) {
-  return (x->scale != 1) + (x->less != 0 && x->is_reg);
+  return x->less != 0 && x->is_reg;
 }
 
 /* Whether the last wait of a work can ride on the work itself. */
@@ -130,6 +191,30 @@ static uint32_t count_waits(const struct weave *w, uint32_t i) {
   for (uint32_t x = first; x < end; x++)
     n += 1 + wait_ops(&w->plan->waits[x]);
   return n - (end > first && rides(w, i));
+}
+
+/* Behind instruction i: mirrors set anew and markers. The markers of one
+ * reset follow each other. */
+static uint32_t first_behind(const struct weave *w, uint32_t reset) {
+  uint32_t lo = 0, hi = w->plan->nmarkers;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (w->plan->markers[mid].reset < reset)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+static uint32_t count_behind(const struct weave *w, uint32_t i) {
+  uint32_t reset = w->reset_at[i], n = w->nmirrors;
+  if (reset == NSR_NONE)
+    return 0;
+  for (uint32_t m = first_behind(w, reset);
+       m < w->plan->nmarkers && w->plan->markers[m].reset == reset; m++)
+    n += feeds(w, &w->plan->markers[m]);
+  return n;
 }
 
 /* Depth of the loop that instruction i heads, or NSR_NONE. */
@@ -161,11 +246,13 @@ static enum nsr_status find_positions(struct weave *w) {
     at += count_waits(w, i);
     w->own[i] = at;
     at += !w->removed[i];
+    at += count_behind(w, i);
     if (at > NSR_MAX_STREAM)
       return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
                       "the output would pass %d instructions", NSR_MAX_STREAM);
   }
   w->start[n] = w->loop[n] = w->own[n] = at;
+  nsr_work_count(w->ctx, NSR_WORK_EMIT, at);
   return NSR_OK;
 }
 
@@ -217,40 +304,71 @@ static enum nsr_status put_op(struct weave *w, uint32_t i, enum nsr_ctl ctl,
 static struct nsr_val reg(int16_t r) { return (struct nsr_val){true, r}; }
 static struct nsr_val imm(int32_t v) { return (struct nsr_val){false, v}; }
 
-static enum nsr_status put_prologue(struct weave *w) {
+/* Sets the engine's mirrors: in the prologue (reset NSR_NONE), or behind a
+ * barrier that stays. */
+static enum nsr_status put_mirrors(struct weave *w, uint32_t i,
+                                   uint32_t reset) {
   for (uint32_t m = 0; m < w->nmirrors; m++) {
     const struct nsr_mirror *x = &w->plan->mirrors[w->first_mirror + m];
-    NSR_TRY(put_op(w, 0, NSR_CTL_MOV, x->reg, imm(x->start), imm(0)));
+    const struct nsr_plan_class *c = &w->plan->classes[x->class];
+    int32_t v = reset == NSR_NONE ? c->start : c->reset[reset];
+    NSR_TRY(put_op(w, i, NSR_CTL_MOV, x->reg, imm(v - x->less), imm(0)));
   }
   return NSR_OK;
 }
 
-static enum nsr_status put_marker(struct weave *w, const struct entry *e) {
-  const struct nsr_work *x = &w->plan->tree->works[e->work];
-  bool queue = x->channel >= w->k->isa->nengines;
+static struct nsr_update update(int32_t sem, int32_t weight) {
+  return (struct nsr_update){weight == 1 ? NSR_UPD_INC : NSR_UPD_ADD,
+                             (uint16_t)sem, weight};
+}
+
+static enum nsr_status put_nop(struct weave *w, uint32_t i, int channel,
+                               struct nsr_update u) {
+  bool queue = channel >= w->k->isa->nengines;
   const struct nsr_insn_desc *d = nsr_isa_nop(w->k->isa, queue);
   struct nsr_insn insn;
   if (!d)
-    return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, e->insn),
+    return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
                     "the instruction set %s has no no-op for %s",
-                    w->k->isa->name, nsr_channel_name(w->k, x->channel));
+                    w->k->isa->name, nsr_channel_name(w->k, channel));
   nsr_insn_init(d, &insn);
   if (queue)
-    insn.queue = (int8_t)(x->channel - w->k->isa->nengines);
-  insn.update =
-      (struct nsr_update){NSR_UPD_INC, (uint16_t)w->plan->update[e->work], 1};
-  w->work_at[e->work] = w->at;
-  return put_insn(w, e->insn, &insn);
+    insn.queue = (int8_t)(channel - w->k->isa->nengines);
+  insn.update = u;
+  return put_insn(w, i, &insn);
+}
+
+static enum nsr_status put_plan_marker(struct weave *w, uint32_t i,
+                                       const struct nsr_plan_marker *m) {
+  return put_nop(w, i, m->channel, update(m->sem, m->weight));
 }
 
 static enum nsr_status put_entry(struct weave *w, const struct entry *e) {
-  if (e->mirror == NSR_NONE)
-    return put_marker(w, e);
-  const struct nsr_mirror *m = &w->plan->mirrors[e->mirror];
-  return put_op(w, e->insn, NSR_CTL_ADD, m->reg, reg(m->reg), imm(m->step));
+  const struct nsr_plan *plan = w->plan;
+  if (e->kind == PLAN_MARKER)
+    return put_plan_marker(w, e->insn, &plan->markers[e->which]);
+  if (e->kind == MIRROR) {
+    int16_t r = plan->mirrors[e->which].reg;
+    return put_op(w, e->insn, NSR_CTL_ADD, r, reg(r), imm(e->add));
+  }
+  w->work_at[e->which] = w->at;
+  return put_nop(w, e->insn, plan->tree->works[e->which].channel,
+                 update(plan->update[e->which], plan->weight[e->which]));
 }
 
-/* The operations that compute a threshold; *value is what to wait for. */
+static enum nsr_status put_behind(struct weave *w, uint32_t i) {
+  uint32_t reset = w->reset_at[i];
+  if (reset == NSR_NONE)
+    return NSR_OK;
+  NSR_TRY(put_mirrors(w, i, reset));
+  for (uint32_t m = first_behind(w, reset);
+       m < w->plan->nmarkers && w->plan->markers[m].reset == reset; m++)
+    if (feeds(w, &w->plan->markers[m]))
+      NSR_TRY(put_plan_marker(w, i, &w->plan->markers[m]));
+  return NSR_OK;
+}
+
+/* The operation that computes a threshold; *value is what to wait for. */
 static enum nsr_status put_threshold(struct weave *w, uint32_t i,
                                      const struct nsr_plan_wait *x,
                                      struct nsr_val *value) {
@@ -260,14 +378,10 @@ static enum nsr_status put_threshold(struct weave *w, uint32_t i,
   }
   int16_t temp = w->plan->temp[w->engine];
   *value = reg(w->plan->mirrors[x->mirror].reg);
-  if (x->scale != 1) {
-    NSR_TRY(put_op(w, i, NSR_CTL_MUL, temp, *value, imm(x->scale)));
-    *value = reg(temp);
-  }
-  if (x->less != 0) {
-    NSR_TRY(put_op(w, i, NSR_CTL_SUB, temp, *value, imm(x->less)));
-    *value = reg(temp);
-  }
+  if (x->less == 0)
+    return NSR_OK;
+  NSR_TRY(put_op(w, i, NSR_CTL_SUB, temp, *value, imm(x->less)));
+  *value = reg(temp);
   return NSR_OK;
 }
 
@@ -322,14 +436,14 @@ static enum nsr_status put_own(struct weave *w, uint32_t i,
   memcpy(word, nsr_stream_word(w->k, w->in, i), w->k->isa->word);
   if (n->ctl == NSR_CTL_BR)
     return set_branch(w, i, word);
-  if (w->work_of[i] == NSR_NONE)
+  uint32_t work = w->work_of[i];
+  if (work == NSR_NONE || w->plan->tree->works[work].island)
     return NSR_OK;
   bool fits = nsr_word_set_wait(w->k->isa, word, ride);
   if (n->channel >= 0) {
-    int32_t sem = w->plan->update[w->work_of[i]];
     struct nsr_update u = {0};
-    if (sem >= 0)
-      u = (struct nsr_update){NSR_UPD_INC, (uint16_t)sem, 1};
+    if (w->plan->update[work] >= 0)
+      u = update(w->plan->update[work], w->plan->weight[work]);
     fits = fits && nsr_word_set_update(w->k->isa, word, &u);
   }
   return fits ? NSR_OK
@@ -342,13 +456,14 @@ static enum nsr_status put_all(struct weave *w) {
   for (uint32_t i = 0; i < w->in->n; i++) {
     struct nsr_wait ride = {0};
     if (i == 0)
-      NSR_TRY(put_prologue(w));
+      NSR_TRY(put_mirrors(w, 0, NSR_NONE));
     for (; e < w->entries.n && w->entries.v[e].insn == i; e++)
       NSR_TRY(put_entry(w, &w->entries.v[e]));
     if (w->work_of[i] != NSR_NONE)
       NSR_TRY(put_waits(w, i, &ride));
     if (!w->removed[i])
       NSR_TRY(put_own(w, i, &ride));
+    NSR_TRY(put_behind(w, i));
   }
   return NSR_OK;
 }
@@ -394,9 +509,10 @@ static enum nsr_status move_lines(struct weave *w, struct nsr_stream *out) {
   return NSR_OK;
 }
 
-static enum nsr_status weave_stream(struct weave *w, uint32_t keep,
+static enum nsr_status weave_stream(struct weave *w, uint32_t exit,
                                     struct nsr_stream *out) {
-  NSR_TRY(mark_removed(w, keep));
+  NSR_TRY(mark_removed(w, exit));
+  NSR_TRY(find_resets(w));
   NSR_TRY(find_entries(w));
   NSR_TRY(find_positions(w));
   *out = (struct nsr_stream){.engine = (uint8_t)w->engine,
@@ -434,7 +550,7 @@ first_waits(struct nsr_ctx *ctx, const struct nsr_plan *plan, uint32_t **out) {
 }
 
 enum nsr_status nsr_weave(struct nsr_ctx *ctx, const struct nsr_plan *plan,
-                          uint32_t keep, struct nsr_woven *out) {
+                          uint32_t exit, struct nsr_woven *out) {
   const struct nsr_program *p = plan->tree->program;
   uint32_t *first, *wait_at, *work_at;
   *out = (struct nsr_woven){0};
@@ -453,7 +569,7 @@ enum nsr_status nsr_weave(struct nsr_ctx *ctx, const struct nsr_plan *plan,
     if (!w.in)
       continue;
     NSR_TRY(find_works(&w));
-    NSR_TRY(weave_stream(&w, keep, &out->streams[e]));
+    NSR_TRY(weave_stream(&w, exit, &out->streams[e]));
     for (uint32_t i = 0; i < w.in->n; i++)
       if (w.work_of[i] != NSR_NONE)
         work_at[w.work_of[i]] = w.removed[i] ? NSR_NONE : w.own[i];

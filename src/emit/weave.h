@@ -1,5 +1,6 @@
 /* weave.h - the output's streams: the input's instructions without its
  * barriers and waits, and the plan's waits, updates and mirrors in between.
+ * What lies in islands keeps its own; barriers that stay do.
  */
 #ifndef NSR_EMIT_WEAVE_H
 #define NSR_EMIT_WEAVE_H
@@ -12,14 +13,14 @@ struct nsr_woven {
   const uint32_t *work_at; /* by work: where it went, NSR_NONE: removed */
 };
 
-/* Needs a plan; keep is the part of the exit barrier. Branches, labels,
+/* Needs a plan; exit is the part of the exit barrier. Branches, labels,
  * relocations and lines follow their instructions: a branch lands behind
  * what its target's scope does on entry from outside, unless it enters from
  * there. Refuses branches that become too long and values that do not
  * encode. */
 NSR_MUST_USE enum nsr_status nsr_weave(struct nsr_ctx *ctx,
                                        const struct nsr_plan *plan,
-                                       uint32_t keep, struct nsr_woven *out);
+                                       uint32_t exit, struct nsr_woven *out);
 
 /* The note that explains a rewritten kernel: version, options, hash of the
  * input, and per wait whom it waits for. No paths, no dates. */

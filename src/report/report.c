@@ -135,8 +135,11 @@ enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
   name(&b, output ? output : "not written");
   nsr_strbuf_puts(&b, "\n");
   table(&b, report);
-  nsr_strbuf_printf(&b, "semaphores %u, scopes %u, dependences %u\n",
-                    report->semaphores, report->scopes, report->dependences);
+  nsr_strbuf_printf(&b, "semaphores %u", report->semaphores);
+  if (report->scheme)
+    nsr_strbuf_printf(&b, " (%s)", report->scheme);
+  nsr_strbuf_printf(&b, ", scopes %u, dependences %u\n", report->scopes,
+                    report->dependences);
   if (report->max_entries)
     nsr_strbuf_printf(&b, "counts hold up to %lld iterations of a loop\n",
                       (long long)report->max_entries);
@@ -281,6 +284,7 @@ static json_t *report_object(const struct nsr_rewrite_report *r,
   set(&o, "changed", json_boolean(r->changed));
   counts(&o, &sum);
   set(&o, "semaphores", json_integer(r->semaphores));
+  set(&o, "scheme", text_or_null(r->scheme));
   set(&o, "scopes", json_integer(r->scopes));
   set(&o, "dependences", json_integer(r->dependences));
   set(&o, "max_entries",

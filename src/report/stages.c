@@ -1,6 +1,8 @@
 /* stages.c - the passes' results as text. */
 #include "report/stages.h"
 
+#include <stdlib.h>
+
 static const char *engine_name(const struct nsr_tree *t, int e) {
   return t->program->k->isa->engines[e];
 }
@@ -133,10 +135,8 @@ static void put_threshold(struct nsr_strbuf *b, const struct nsr_plan *plan,
     return;
   }
   nsr_strbuf_printf(b, "r%d", plan->mirrors[w->mirror].reg);
-  if (w->scale != 1)
-    nsr_strbuf_printf(b, " * %d", (int)w->scale);
   if (w->less)
-    nsr_strbuf_printf(b, " - %d", (int)w->less);
+    nsr_strbuf_printf(b, " %c %d", w->less < 0 ? '+' : '-', abs(w->less));
 }
 
 static void put_wait(struct nsr_strbuf *b, const struct nsr_plan *plan,
@@ -149,20 +149,55 @@ static void put_wait(struct nsr_strbuf *b, const struct nsr_plan *plan,
   nsr_strbuf_puts(b, "\n");
 }
 
-void nsr_print_plan(struct nsr_strbuf *b, const struct nsr_plan *plan) {
-  const struct nsr_tree *t = plan->tree;
-  for (uint32_t w = 0; w < t->nworks; w++)
-    if (plan->update[w] >= 0) {
-      put_work(b, t, w);
-      nsr_strbuf_printf(b, " counts in s%d, scope %u\n", (int)plan->update[w],
-                        t->works[w].scope);
-    }
-  for (uint32_t i = 0; i < plan->nmirrors; i++) {
-    const struct nsr_mirror *m = &plan->mirrors[i];
-    nsr_strbuf_printf(b, "%s r%d starts at %d, +%d per entry of scope %u\n",
-                      engine_name(t, m->engine), m->reg, (int)m->start,
-                      (int)m->step, m->scope);
+static void put_mirror(struct nsr_strbuf *b, const struct nsr_plan *plan,
+                       const struct nsr_mirror *m) {
+  const struct nsr_plan_class *c = &plan->classes[m->class];
+  const char *engine = engine_name(plan->tree, m->engine);
+  nsr_strbuf_printf(b, "%s r%d starts at %d", engine, m->reg,
+                    (int)(c->start - m->less));
+  for (uint32_t i = 0; i < c->nsteps; i++) {
+    const struct nsr_plan_step *s = &plan->steps[c->first_step + i];
+    nsr_strbuf_printf(b, ", +%d per entry of scope %u", (int)s->add, s->scope);
   }
+  nsr_strbuf_puts(b, "\n");
+  for (uint32_t i = 0; i < plan->resets.n; i++)
+    nsr_strbuf_printf(b, "%s r%d is %d behind sync %d\n", engine, m->reg,
+                      (int)(c->reset[i] - m->less),
+                      (int)plan->tree->parts[plan->resets.v[i].part].id);
+}
+
+static void put_marker(struct nsr_strbuf *b, const struct nsr_plan *plan,
+                       const struct nsr_plan_marker *m) {
+  const struct nsr_tree *t = plan->tree;
+  nsr_strbuf_printf(b, "%s gives s%u %d ",
+                    nsr_channel_name(t->program->k, m->channel), m->sem,
+                    (int)m->weight);
+  if (m->reset == NSR_NONE)
+    nsr_strbuf_printf(b, "at entry of scope %u\n", m->scope);
+  else
+    nsr_strbuf_printf(b, "behind sync %d\n",
+                      (int)t->parts[plan->resets.v[m->reset].part].id);
+}
+
+static void put_member(struct nsr_strbuf *b, const struct nsr_plan *plan,
+                       uint32_t w) {
+  const struct nsr_tree *t = plan->tree;
+  put_work(b, t, w);
+  nsr_strbuf_printf(b, " counts in s%d, scope %u", (int)plan->update[w],
+                    t->works[w].scope);
+  if (plan->weight[w] != 1)
+    nsr_strbuf_printf(b, ", for %d", (int)plan->weight[w]);
+  nsr_strbuf_puts(b, "\n");
+}
+
+void nsr_print_plan(struct nsr_strbuf *b, const struct nsr_plan *plan) {
+  for (uint32_t w = 0; w < plan->tree->nworks; w++)
+    if (plan->update[w] >= 0)
+      put_member(b, plan, w);
+  for (uint32_t i = 0; i < plan->nmarkers; i++)
+    put_marker(b, plan, &plan->markers[i]);
+  for (uint32_t i = 0; i < plan->nmirrors; i++)
+    put_mirror(b, plan, &plan->mirrors[i]);
   for (uint32_t i = 0; i < plan->nwaits; i++)
     put_wait(b, plan, &plan->waits[i]);
 }

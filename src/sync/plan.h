@@ -1,23 +1,50 @@
 /* plan.h - what the output does about every wait: counter groups,
- * semaphores, mirrors, thresholds (algorithm.md 4, scheme per-loop).
+ * semaphores, mirrors, thresholds (algorithm.md 4).
  *
- * A group is the awaited work of one channel directly in one scope; each of
- * its N members increments the group's semaphore, so after the K-th member of
- * the r-th entry it reads N*r - (N-K). A waiting engine counts entries of the
- * scope itself, in a mirror register that holds N*r - d.
+ * Each member of a group (count.h) advances the group's semaphore when it
+ * retires. A waiting engine keeps a mirror: a register that it advances, at
+ * the entry of each scope, by what an entry adds to the group; a threshold is
+ * the mirror less a constant. A barrier that stays sets the semaphores to 0,
+ * so behind it every engine sets its mirrors anew: to what the bodies around
+ * the barrier still add.
  */
 #ifndef NSR_SYNC_PLAN_H
 #define NSR_SYNC_PLAN_H
 
+#include <nsr/rewrite.h>
+
+#include "sync/resets.h"
 #include "sync/select.h"
 
-/* A register that an engine advances by `step` at each entry of a scope. */
+/* What a mirror is advanced by at an entry of scope. */
+struct nsr_plan_step {
+  uint32_t scope;
+  int32_t add;
+};
+
+/* How mirrors of a class go: groups that advance alike share them. */
+struct nsr_plan_class {
+  uint32_t first_step, nsteps;
+  int32_t start;        /* in the prologue */
+  const int32_t *reset; /* by barrier that stays: behind it */
+};
+
+/* A register that counts as its class says, less a constant. */
 struct nsr_mirror {
   uint8_t engine;
-  uint32_t scope; /* common scope */
-  int32_t step;
-  int32_t start; /* set in the prologue */
   int16_t reg;
+  uint32_t class;
+  int32_t less;
+};
+
+/* A no-op that counts where a group lacks members: at the entries of a scope,
+ * or behind a barrier that stays. */
+struct nsr_plan_marker {
+  int8_t channel;
+  uint16_t sem;
+  uint32_t scope;
+  uint32_t reset; /* NSR_NONE: at entry of scope */
+  int32_t weight;
 };
 
 /* One wait of the output, in front of or on work c. */
@@ -27,18 +54,24 @@ struct nsr_plan_wait {
   uint16_t sem;
   bool is_reg;
   int32_t value;   /* immediate threshold */
-  uint32_t mirror; /* register threshold: mirrors[mirror] */
-  int32_t scale;   /* threshold = mirror * scale - less */
-  int32_t less;    /* (1 and 0: the mirror itself) */
+  uint32_t mirror; /* register threshold: mirrors[mirror] - less */
+  int32_t less;
 };
 
 struct nsr_plan {
   const struct nsr_tree *tree;
-  const int32_t *update; /* by work: the semaphore it increments, -1: none */
-  uint32_t nwaits, nmirrors, nsems;
-  uint32_t largest; /* N of the largest group that is counted per entry */
-  const struct nsr_plan_wait *waits;   /* by c */
-  const struct nsr_mirror *mirrors;    /* by engine, then scope */
+  const int32_t *update; /* by work: the semaphore it advances, -1: none */
+  const int32_t *weight; /* by work: by how much */
+  uint32_t nwaits, nmirrors, nsteps, nclasses, nmarkers, nsems;
+  int64_t largest;    /* most that a semaphore gains while each scope that is
+                         counted is entered once */
+  const char *scheme; /* "per-loop", .. */
+  const struct nsr_plan_wait *waits; /* by c */
+  const struct nsr_mirror *mirrors;  /* by engine, then class */
+  const struct nsr_plan_class *classes;
+  const struct nsr_plan_step *steps;
+  const struct nsr_plan_marker *markers;
+  struct nsr_resets resets;
   int16_t temp[NSR_MAX_ENGINES];       /* scratch register, or NSR_NO_REG */
   uint32_t registers[NSR_MAX_ENGINES]; /* fresh ones used */
 };
@@ -47,12 +80,15 @@ struct nsr_plan {
  * there are. */
 struct nsr_budget {
   uint32_t registers, semaphores;
+  enum nsr_scheme scheme;
 };
 
-/* Needs the waits; allocates. Mirrors are biased, so that most waits need no
- * operation; short of registers, engines share a mirror per (scope, N), then
- * per scope, and compute thresholds in a scratch register. Refuses what does
- * not fit then. */
+/* Needs the waits; allocates. The first of these that fits is taken, unless
+ * one is asked for: a group per channel and scope; the same weighed, so that
+ * a mirror per scope does; running totals, groups of their own only for the
+ * program and for as many of the innermost loops as fit; running totals
+ * weighed, so that two registers for each set of engines do. Mirrors are
+ * biased as far as registers last, so that most waits need no operation. */
 NSR_MUST_USE enum nsr_status nsr_plan_make(struct nsr_ctx *ctx,
                                            const struct nsr_tree *tree,
                                            const struct nsr_needs *needs,

@@ -45,7 +45,7 @@ static bool try_kernel(const struct nsr_isa *isa, uint64_t seed, int64_t size,
     status = nsr_rewrite(ctx, k, NULL, 0, &options, &out, &report);
   bool good = status == NSR_OK && report.judgement.verdict == NSR_EQUAL;
   bool budget = status == NSR_E_REFUSED &&
-                strstr(nsr_ctx_first_error(ctx)->text, "are needed");
+                strstr(nsr_ctx_first_error(ctx)->text, " needed to count ");
   if (good) {
     tally->rewritten++;
     tally->instances += (unsigned)report.judgement.instances;

@@ -22,6 +22,7 @@ static const struct nsr_may_pair pairs[] = {
 
 static struct nsr_rewrite_report report(void) {
   struct nsr_rewrite_report r = {.semaphores = 3,
+                                 .scheme = "mixed",
                                  .scopes = 2,
                                  .dependences = 7,
                                  .may_pairs = 1,
@@ -65,7 +66,7 @@ static void same_json(const struct nsr_rewrite_report *r, const char *input,
   "act           10 -> 12           3 -> 1           1 -> 2           1\n"     \
   "sp            20 -> 25           3 -> 1           0 -> 4           2\n"     \
   "total         30 -> 37           6 -> 2           1 -> 6           3\n"     \
-  "semaphores 3, scopes 2, dependences 7\n"                                    \
+  "semaphores 3 (mixed), scopes 2, dependences 7\n"                            \
   "counts hold up to 715827882 iterations of a loop\n"
 #define KEPT                                                                   \
   "kept sp[12] <done> (k.s:40): exit barrier\n"                                \
@@ -121,7 +122,8 @@ static void test_json(void **state) {
       &r, "a.o", "b.o",
       "{\"input\":\"a.o\",\"output\":\"b.o\",\"changed\":true," COUNTS(
           30, 37, 6, 2, 1, 6,
-          3) ",\"semaphores\":3,\"scopes\":2,\"dependences\":7," PAIRS
+          3) ",\"semaphores\":3,\"scheme\":\"mixed\",\"scopes\":2,"
+             "\"dependences\":7," PAIRS
              "\"verdict\":\"equal\",\"judgement\":{\"verdict\":\"equal\","
              "\"fault\":null,\"text\":null,\"input\":null,\"equal_inputs\":60,"
              "\"undecided_inputs\":0,\"instances\":12345,\"may_pairs\":0,"
@@ -136,8 +138,8 @@ static void test_json(void **state) {
   same_json(&r, "a\xff\xc3\xa4.o", NULL,
             "{\"input\":\"a???.o\",\"output\":null,\"changed\":true," COUNTS(
                 30, 37, 6, 2, 1, 6,
-                3) ",\"semaphores\":3,\"scopes\":2,\"dependences\":7," PAIRS
-                   "\"verdict\":\"not "
+                3) ",\"semaphores\":3,\"scheme\":\"mixed\",\"scopes\":2,"
+                   "\"dependences\":7," PAIRS "\"verdict\":\"not "
                    "judged\",\"judgement\":null,\"kept_barriers\":[]," ENGINES);
 }
 

@@ -1,0 +1,309 @@
+/* count.c - cells of awaited work, and sums over them. */
+#include "sync/count.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "base/work.h"
+
+/* ---- cells */
+
+static enum nsr_status no_place(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                                uint32_t c) {
+  return nsr_fail(ctx, NSR_E_REFUSED, nsr_work_place(t, &t->works[c]),
+                  "this waits for work in a loop or conditional without a "
+                  "barrier, behind which there is no place for a marker");
+}
+
+/* A cell for each channel with awaited work in a scope, scopes in order: two
+ * stable countings, by channel and then by scope. */
+struct sorter {
+  uint32_t *count, *out;
+};
+
+static enum nsr_status sort_by(struct nsr_ctx *ctx, uint32_t *works, uint32_t n,
+                               uint32_t keys,
+                               uint32_t (*key)(const struct nsr_work *),
+                               const struct nsr_work *all) {
+  struct sorter s;
+  NSR_NEW(ctx, NSR_SCRATCH, s.count, (size_t)keys + 1);
+  NSR_NEW(ctx, NSR_SCRATCH, s.out, n);
+  for (uint32_t i = 0; i < n; i++)
+    s.count[key(&all[works[i]]) + 1]++;
+  for (uint32_t k = 0; k < keys; k++)
+    s.count[k + 1] += s.count[k];
+  for (uint32_t i = 0; i < n; i++)
+    s.out[s.count[key(&all[works[i]])]++] = works[i];
+  if (n)
+    memcpy(works, s.out, n * sizeof *works);
+  return NSR_OK;
+}
+
+static uint32_t channel_key(const struct nsr_work *w) {
+  return (uint32_t)w->channel;
+}
+
+static uint32_t scope_key(const struct nsr_work *w) { return w->scope; }
+
+/* The works somebody waits for, by scope, channel, order. */
+static enum nsr_status find_members(struct nsr_ctx *ctx,
+                                    const struct nsr_needs *needs,
+                                    struct nsr_counts *c, uint32_t *n) {
+  const struct nsr_tree *t = c->tree;
+  bool *awaited;
+  NSR_NEW(ctx, NSR_SCRATCH, awaited, t->nworks);
+  for (uint32_t i = 0; i < needs->n; i++) {
+    const struct nsr_work *p = &t->works[needs->v[i].p];
+    if (p->marker && p->insn == NSR_NONE)
+      return no_place(ctx, t, needs->v[i].c);
+    awaited[needs->v[i].p] = true;
+  }
+  *n = 0;
+  for (uint32_t w = 0; w < t->nworks; w++)
+    *n += awaited[w];
+  NSR_NEW(ctx, NSR_SCRATCH, c->members, *n);
+  uint32_t at = 0;
+  for (uint32_t w = 0; w < t->nworks; w++)
+    if (awaited[w])
+      c->members[at++] = w;
+  NSR_TRY(sort_by(ctx, c->members, *n, c->nchannels, channel_key, t->works));
+  return sort_by(ctx, c->members, *n, t->nscopes, scope_key, t->works);
+}
+
+static enum nsr_status make_cells(struct nsr_ctx *ctx, struct nsr_counts *c,
+                                  uint32_t n) {
+  const struct nsr_tree *t = c->tree;
+  NSR_VEC(struct nsr_cell) cells = {0};
+  for (uint32_t i = 0; i < n; i++) {
+    const struct nsr_work *w = &t->works[c->members[i]];
+    const struct nsr_cell *last = cells.n ? &cells.v[cells.n - 1] : NULL;
+    if (!last || last->scope != w->scope || last->channel != w->channel)
+      NSR_PUSH(ctx, NSR_SCRATCH, &cells,
+               (struct nsr_cell){w->scope, w->channel, i, 0, 0});
+    cells.v[cells.n - 1].n++;
+    c->cell_of[c->members[i]] = (uint32_t)cells.n - 1;
+  }
+  c->cells = cells.v;
+  c->ncells = (uint32_t)cells.n;
+  return NSR_OK;
+}
+
+static void index_scopes(struct nsr_counts *c) {
+  for (uint32_t i = 0; i < c->ncells; i++) {
+    struct nsr_cell *x = &c->cells[i];
+    c->first_cell[x->scope + 1]++;
+    if (c->most[x->scope] < x->n)
+      c->most[x->scope] = x->n;
+  }
+  for (uint32_t s = 0; s < c->tree->nscopes; s++)
+    c->first_cell[s + 1] += c->first_cell[s];
+  for (uint32_t i = 0; i < c->ncells; i++) {
+    struct nsr_cell *x = &c->cells[i];
+    for (x->alike = c->first_cell[x->scope]; c->cells[x->alike].n != x->n;)
+      x->alike++;
+  }
+}
+
+/* Scopes with cells that the same engines run have the same pool. */
+static enum nsr_status number_pools(struct nsr_ctx *ctx, struct nsr_counts *c) {
+  uint32_t *of;
+  const struct nsr_tree *t = c->tree;
+  NSR_NEW(ctx, NSR_SCRATCH, of, (size_t)1 << NSR_MAX_ENGINES);
+  for (uint32_t s = 0; s < t->nscopes; s++) {
+    if (c->most[s] == 0)
+      continue;
+    uint32_t *pool = &of[t->scopes[s].engines];
+    if (*pool == 0)
+      *pool = ++c->npools;
+    c->pool[s] = *pool - 1;
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_counts_make(struct nsr_ctx *ctx,
+                                const struct nsr_tree *tree,
+                                const struct nsr_needs *needs,
+                                struct nsr_counts *out) {
+  struct nsr_counts c = {.tree = tree};
+  uint32_t n = 0;
+  c.nchannels = (uint32_t)nsr_nchannels(tree->program->k);
+  NSR_NEW(ctx, NSR_SCRATCH, c.first_cell, (size_t)tree->nscopes + 1);
+  NSR_NEW(ctx, NSR_SCRATCH, c.cell_of, tree->nworks);
+  NSR_NEW(ctx, NSR_SCRATCH, c.most, tree->nscopes);
+  NSR_NEW(ctx, NSR_SCRATCH, c.pool, tree->nscopes);
+  NSR_NEW(ctx, NSR_SCRATCH, c.own, tree->nscopes);
+  for (uint32_t w = 0; w < tree->nworks; w++)
+    c.cell_of[w] = NSR_NONE;
+  for (uint32_t s = 0; s < tree->nscopes; s++)
+    c.own[s] = true;
+  NSR_TRY(find_members(ctx, needs, &c, &n));
+  NSR_TRY(make_cells(ctx, &c, n));
+  index_scopes(&c);
+  NSR_TRY(number_pools(ctx, &c));
+  nsr_work_count(ctx, NSR_WORK_SYNC, tree->nworks + needs->n + tree->nscopes);
+  *out = c;
+  return NSR_OK;
+}
+
+/* ---- groups and classes */
+
+uint32_t nsr_count_keys(const struct nsr_counts *c) {
+  return c->ncells + c->npools * c->nchannels;
+}
+
+uint32_t nsr_count_pooled(const struct nsr_counts *c, uint32_t scope,
+                          uint32_t channel) {
+  return c->ncells + c->pool[scope] * c->nchannels + channel;
+}
+
+uint32_t nsr_count_group(const struct nsr_counts *c, uint32_t cell) {
+  const struct nsr_cell *x = &c->cells[cell];
+  return c->own[x->scope] ? cell
+                          : nsr_count_pooled(c, x->scope, (uint32_t)x->channel);
+}
+
+bool nsr_count_once(const struct nsr_counts *c, uint32_t cell) {
+  uint32_t scope = c->cells[cell].scope;
+  return c->own[scope] && c->tree->scopes[scope].kind == NSR_SCOPE_PROGRAM;
+}
+
+bool nsr_count_weighed(const struct nsr_counts *c, uint32_t cell) {
+  if (nsr_count_once(c, cell))
+    return false;
+  return c->own[c->cells[cell].scope] ? c->weigh_own : c->weigh_pools;
+}
+
+uint32_t nsr_count_class(const struct nsr_counts *c, uint32_t cell) {
+  const struct nsr_cell *x = &c->cells[cell];
+  bool weighed = nsr_count_weighed(c, cell);
+  if (!c->own[x->scope])
+    return nsr_count_pooled(c, x->scope, weighed ? 0 : (uint32_t)x->channel);
+  if (weighed)
+    return c->first_cell[x->scope];
+  return c->apart || nsr_count_once(c, cell) ? cell : x->alike;
+}
+
+/* ---- sums */
+
+/* The part of the cell's group that lies in scope: its channel's cell there,
+ * or NULL where there is none. */
+static const struct nsr_cell *
+part_in(const struct nsr_counts *c, const struct nsr_cell *x, uint32_t scope) {
+  if (scope == x->scope)
+    return x;
+  for (uint32_t i = c->first_cell[scope]; i < c->first_cell[scope + 1]; i++)
+    if (c->cells[i].channel == x->channel)
+      return &c->cells[i];
+  return NULL;
+}
+
+/* Whether entries of scope add to the cell's group at all. */
+static bool counts_in(const struct nsr_counts *c, const struct nsr_cell *x,
+                      uint32_t scope) {
+  if (c->own[x->scope])
+    return scope == x->scope;
+  return c->most[scope] > 0 && !c->own[scope] &&
+         c->pool[scope] == c->pool[x->scope];
+}
+
+uint32_t nsr_count_step(const struct nsr_counts *c, uint32_t cell,
+                        uint32_t scope) {
+  const struct nsr_cell *x = &c->cells[cell], *part;
+  if (!counts_in(c, x, scope))
+    return 0;
+  if (nsr_count_weighed(c, cell))
+    return c->most[scope];
+  part = part_in(c, x, scope);
+  return part ? part->n : 0;
+}
+
+/* Members of a cell in front of work x. */
+static uint32_t members_before(const struct nsr_counts *c,
+                               const struct nsr_cell *x, uint32_t work) {
+  uint32_t lo = 0, hi = x->n;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (c->members[x->first + mid] < work)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+uint32_t nsr_count_weight(const struct nsr_counts *c, uint32_t w) {
+  uint32_t cell = c->cell_of[w];
+  const struct nsr_cell *x = &c->cells[cell];
+  bool last = c->members[x->first + x->n - 1] == w;
+  return last ? nsr_count_step(c, cell, x->scope) - (x->n - 1) : 1;
+}
+
+/* The last member brings the sum up to the step, and so does a marker, which
+ * stands in front of all. */
+uint32_t nsr_count_before(const struct nsr_counts *c, uint32_t cell,
+                          uint32_t scope, uint32_t x) {
+  const struct nsr_cell *group = &c->cells[cell], *part;
+  if (!counts_in(c, group, scope))
+    return 0;
+  part = part_in(c, group, scope);
+  uint32_t k = part ? members_before(c, part, x) : 0;
+  return part && k < part->n ? k : nsr_count_step(c, cell, scope);
+}
+
+static uint32_t behind(const struct nsr_counts *c, uint32_t cell,
+                       uint32_t scope, uint32_t p) {
+  return nsr_count_step(c, cell, scope) -
+         nsr_count_before(c, cell, scope, p + 1);
+}
+
+int64_t nsr_count_ahead(const struct nsr_counts *c, uint32_t cell,
+                        uint32_t scope, uint32_t x) {
+  int64_t sum = 0;
+  for (uint32_t a = scope; a != NSR_NONE; a = c->tree->scopes[a].parent)
+    sum += nsr_count_step(c, cell, a) - nsr_count_before(c, cell, a, x);
+  return sum;
+}
+
+/* The innermost loop that is or encloses scope, NSR_NONE: none. */
+static uint32_t loop_around(const struct nsr_tree *t, uint32_t scope) {
+  while (scope != NSR_NONE && t->scopes[scope].kind != NSR_SCOPE_LOOP)
+    scope = t->scopes[scope].parent;
+  return scope;
+}
+
+/* What passes from one execution of p to the next, at least. */
+static int64_t cycle(const struct nsr_counts *c, uint32_t cell) {
+  uint32_t scope = c->cells[cell].scope, loop = loop_around(c->tree, scope);
+  int64_t sum = 0;
+  for (uint32_t a = scope; a != NSR_NONE; a = c->tree->scopes[a].parent) {
+    sum += nsr_count_step(c, cell, a);
+    if (a == loop)
+      break;
+  }
+  return sum;
+}
+
+/* From behind p to the end of the body of `top`, where it comes later than c,
+ * and on from there to c; or straight from p to c. */
+int64_t nsr_count_passed(const struct nsr_counts *c,
+                         const struct nsr_need *need) {
+  const struct nsr_tree *t = c->tree;
+  uint32_t cell = c->cell_of[need->p];
+  uint32_t from = t->works[need->p].scope, to = t->works[need->c].scope;
+  uint32_t top = nsr_common_shared(t, from, to);
+  int64_t sum = 0;
+  if (need->p >= need->c)
+    top = loop_around(t, top);
+  if (top == NSR_NONE)
+    return -1;
+  for (uint32_t a = from; a != top; a = t->scopes[a].parent)
+    sum += behind(c, cell, a, need->p);
+  for (uint32_t a = to; a != top; a = t->scopes[a].parent)
+    sum += nsr_count_before(c, cell, a, need->c);
+  sum += nsr_count_before(c, cell, top, need->c);
+  sum += need->p >= need->c
+             ? behind(c, cell, top, need->p)
+             : -(int64_t)nsr_count_before(c, cell, top, need->p + 1);
+  return sum + need->lag * cycle(c, cell);
+}

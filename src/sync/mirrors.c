@@ -1,0 +1,158 @@
+/* mirrors.c - thresholds into registers. */
+#include "sync/mirrors.h"
+
+#include <stdlib.h>
+
+#include "base/bitset.h"
+
+/* ---- free registers */
+
+static void mark_val(uint64_t *used, const struct nsr_val *v) {
+  if (v->is_reg)
+    nsr_bit_set(used, (size_t)v->v);
+}
+
+static void mark_reg(uint64_t *used, int reg) {
+  if (reg >= 0)
+    nsr_bit_set(used, (size_t)reg);
+}
+
+static void mark_insn(uint64_t *used, const struct nsr_insn *x) {
+  mark_val(used, &x->a);
+  mark_val(used, &x->b);
+  if (x->wait.cmp)
+    mark_val(used, &x->wait.value);
+  mark_reg(used, x->dst);
+  mark_reg(used, x->cond);
+  mark_reg(used, x->value_reg);
+  for (int i = 0; i < x->noperands; i++) {
+    const struct nsr_operand *o = &x->operands[i];
+    mark_reg(used, o->reg);
+    for (int d = 0; d < o->ndims; d++)
+      if (o->dims[d].count_is_reg)
+        mark_reg(used, o->dims[d].count);
+  }
+}
+
+enum nsr_status nsr_free_registers(struct nsr_ctx *ctx,
+                                   const struct nsr_program *p, int engine,
+                                   uint32_t max, struct nsr_free *out) {
+  const struct nsr_stream *s = p->stream[engine];
+  uint32_t all = p->k->isa->registers;
+  uint64_t *used;
+  *out = (struct nsr_free){0};
+  NSR_NEW(ctx, NSR_SCRATCH, used, nsr_bits_words(all));
+  NSR_NEW(ctx, NSR_SCRATCH, out->v, all);
+  for (uint32_t i = 0; i < s->n; i++) {
+    struct nsr_insn x;
+    NSR_TRY(nsr_stream_decode(ctx, p->k, s, i, &x));
+    mark_insn(used, &x);
+  }
+  for (uint32_t r = 0; r < all && out->n < max; r++)
+    if (!nsr_bit(used, r))
+      out->v[out->n++] = (int16_t)r;
+  return NSR_OK;
+}
+
+/* ---- uses */
+
+static int by_use(const void *a, const void *b) {
+  const struct nsr_use *x = a, *y = b;
+  if (x->class != y->class)
+    return x->class < y->class ? -1 : 1;
+  return x->less < y->less ? -1 : x->less > y->less;
+}
+
+void nsr_uses_join(struct nsr_uses *uses) {
+  uint32_t n = 0;
+  if (uses->n)
+    qsort(uses->v, uses->n, sizeof *uses->v, by_use);
+  uses->nclasses = 0;
+  for (uint32_t i = 0; i < uses->n; i++) {
+    struct nsr_use *last = n ? &uses->v[n - 1] : NULL, x = uses->v[i];
+    if (last && by_use(last, &x) == 0) {
+      last->heat += x.heat;
+      continue;
+    }
+    uses->nclasses += !last || last->class != x.class;
+    uses->v[n++] = x;
+  }
+  uses->n = n;
+}
+
+uint32_t nsr_uses_want(const struct nsr_uses *uses, uint32_t have) {
+  if (uses->n <= have || uses->n == uses->nclasses)
+    return uses->n;
+  return uses->nclasses + 1;
+}
+
+const struct nsr_use *nsr_uses_find(const struct nsr_uses *uses, uint32_t class,
+                                    int32_t less) {
+  struct nsr_use key = {.class = class, .less = less};
+  return bsearch(&key, uses->v, uses->n, sizeof key, by_use);
+}
+
+/* ---- which have a mirror of their own */
+
+struct rank {
+  uint64_t heat;
+  uint32_t use;
+};
+
+static int by_heat(const void *a, const void *b) {
+  const struct rank *x = a, *y = b;
+  if (x->heat != y->heat)
+    return x->heat > y->heat ? -1 : 1;
+  return x->use < y->use ? -1 : x->use > y->use;
+}
+
+/* The hottest of each class, then the hottest of all, up to max. */
+static void choose(const struct nsr_uses *uses, const struct rank *ranks,
+                   uint32_t max, bool *chosen) {
+  uint32_t first = 0, n = uses->nclasses;
+  for (uint32_t i = 1; i <= uses->n; i++) {
+    if (i < uses->n && uses->v[i].class == uses->v[first].class)
+      continue;
+    uint32_t best = first;
+    for (uint32_t j = first; j < i; j++)
+      if (uses->v[j].heat > uses->v[best].heat)
+        best = j;
+    chosen[best] = true;
+    first = i;
+  }
+  for (uint32_t i = 0; i < uses->n && n < max; i++) {
+    n += !chosen[ranks[i].use];
+    chosen[ranks[i].use] = true;
+  }
+}
+
+enum nsr_status nsr_uses_assign(struct nsr_ctx *ctx, struct nsr_uses *uses,
+                                uint32_t have, uint32_t **own,
+                                uint32_t *nmirrors) {
+  struct rank *ranks;
+  bool *chosen;
+  uint32_t max = uses->n <= have ? uses->n : have - 1, any = 0;
+  NSR_NEW(ctx, NSR_SCRATCH, ranks, uses->n);
+  NSR_NEW(ctx, NSR_SCRATCH, chosen, uses->n);
+  NSR_NEW(ctx, NSR_SCRATCH, *own, uses->n);
+  for (uint32_t i = 0; i < uses->n; i++)
+    ranks[i] = (struct rank){uses->v[i].heat, i};
+  if (uses->n) {
+    qsort(ranks, uses->n, sizeof *ranks, by_heat);
+    choose(uses, ranks, max, chosen);
+  }
+  *nmirrors = 0;
+  for (uint32_t i = 0; i < uses->n; i++)
+    if (chosen[i]) {
+      uses->v[i].mirror = *nmirrors;
+      (*own)[(*nmirrors)++] = i;
+    }
+  for (uint32_t i = 0; i < uses->n; i++) {
+    if (i == 0 || uses->v[i].class != uses->v[i - 1].class)
+      for (any = i; !chosen[any];)
+        any++;
+    if (!chosen[i])
+      uses->v[i].mirror = uses->v[any].mirror;
+  }
+  return NSR_OK;
+}

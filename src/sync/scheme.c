@@ -1,0 +1,370 @@
+/* scheme.c - schemes tried until one fits; the waits of the one that does. */
+#include "sync/scheme.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/work.h"
+
+/* What a scheme lacks: semaphores, or registers of an engine. */
+struct lack {
+  bool any;
+  int engine; /* -1: semaphores */
+  uint32_t want, have;
+};
+
+struct choice {
+  struct nsr_ctx *ctx;
+  const struct nsr_tree *t;
+  const struct nsr_needs *needs;
+  enum nsr_scheme scheme;
+  bool can_add;   /* updates by more than 1 encode */
+  uint8_t *loops; /* by scope: loops around it */
+  struct lack lack;
+  struct nsr_chosen *c;
+};
+
+/* ---- what there is */
+
+static enum nsr_status find_semaphores(struct choice *p, uint32_t max) {
+  const struct nsr_kernel *k = p->t->program->k;
+  NSR_NEW(p->ctx, NSR_SCRATCH, p->c->sems, k->owned_last - k->owned_first + 1u);
+  for (uint32_t s = k->owned_first; s <= k->owned_last && p->c->nsems < max;
+       s++)
+    if (!p->t->taken || !p->t->taken[s])
+      p->c->sems[p->c->nsems++] = (uint16_t)s;
+  return NSR_OK;
+}
+
+static enum nsr_status find_registers(struct choice *p, uint32_t max) {
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (p->t->program->stream[e])
+      NSR_TRY(
+          nsr_free_registers(p->ctx, p->t->program, e, max, &p->c->free[e]));
+  return NSR_OK;
+}
+
+/* Whether the largest update that weighing could need encodes. */
+static bool can_add(const struct choice *p) {
+  const struct nsr_insn_desc *d = nsr_isa_nop(p->t->program->k->isa, false);
+  struct nsr_insn x;
+  uint8_t word[NSR_MAX_WORD];
+  char why[160];
+  int32_t most = 2;
+  if (!d)
+    return false;
+  for (uint32_t s = 0; s < p->t->nscopes; s++)
+    if (p->c->counts.most[s] > (uint32_t)most)
+      most = (int32_t)p->c->counts.most[s];
+  nsr_insn_init(d, &x);
+  x.update = (struct nsr_update){NSR_UPD_ADD, 0, most};
+  return nsr_encode(p->t->program->k->isa, &x, word, why, sizeof why);
+}
+
+struct hot {
+  uint32_t loops, scope;
+};
+
+static int by_hotness(const void *a, const void *b) {
+  const struct hot *x = a, *y = b;
+  if (x->loops != y->loops)
+    return x->loops > y->loops ? -1 : 1;
+  return x->scope < y->scope ? -1 : x->scope > y->scope;
+}
+
+/* The program first, which needs no register, then innermost loops. */
+static enum nsr_status order_scopes(struct choice *p) {
+  const struct nsr_tree *t = p->t;
+  struct hot *hot;
+  NSR_NEW(p->ctx, NSR_SCRATCH, p->loops, t->nscopes);
+  NSR_NEW(p->ctx, NSR_SCRATCH, p->c->order, t->nscopes);
+  NSR_NEW(p->ctx, NSR_SCRATCH, hot, t->nscopes);
+  for (uint32_t s = 1; s < t->nscopes; s++) {
+    uint8_t around = p->loops[t->scopes[s].parent];
+    bool loop = t->scopes[s].kind == NSR_SCOPE_LOOP && around < UINT8_MAX;
+    p->loops[s] = around + loop;
+  }
+  for (uint32_t s = 0; s < t->nscopes; s++)
+    if (p->c->counts.most[s])
+      hot[p->c->norder++] = (struct hot){s ? p->loops[s] : UINT32_MAX, s};
+  if (p->c->norder)
+    qsort(hot, p->c->norder, sizeof *hot, by_hotness);
+  for (uint32_t i = 0; i < p->c->norder; i++)
+    p->c->order[i] = hot[i].scope;
+  return NSR_OK;
+}
+
+/* ---- one scheme */
+
+/* The first n scopes are their own, weighed or not; the others pooled. */
+static void set_scheme(struct choice *p, uint32_t n, bool weigh_own,
+                       bool weigh_pools) {
+  for (uint32_t i = 0; i < p->c->norder; i++)
+    p->c->counts.own[p->c->order[i]] = i < n;
+  p->c->counts.weigh_own = weigh_own;
+  p->c->counts.weigh_pools = weigh_pools;
+}
+
+static void number_groups(struct choice *p) {
+  uint32_t keys = nsr_count_keys(&p->c->counts);
+  for (uint32_t i = 0; i < keys; i++)
+    p->c->group[i] = NSR_NONE;
+  p->c->ngroups = 0;
+  for (uint32_t i = 0; i < p->c->counts.ncells; i++) {
+    uint32_t key = nsr_count_group(&p->c->counts, i);
+    if (p->c->group[key] == NSR_NONE)
+      p->c->group[key] = p->c->ngroups++;
+  }
+  nsr_work_count(p->ctx, NSR_WORK_SYNC, keys + p->c->counts.ncells);
+}
+
+static enum nsr_status too_far(struct choice *p, const struct nsr_need *need) {
+  return nsr_fail(p->ctx, NSR_E_REFUSED,
+                  nsr_work_place(p->t, &p->t->works[need->c]),
+                  "a threshold here passes the range of a semaphore");
+}
+
+/* Whether the count of p's group at c is known, so that the threshold is. */
+static bool is_constant(const struct choice *p, const struct nsr_need *need) {
+  return nsr_count_once(&p->c->counts, p->c->counts.cell_of[need->p]) &&
+         p->c->resets.base[need->c] != NSR_NONE;
+}
+
+/* A wait for a need, unless there is nothing to wait for. */
+static enum nsr_status make_wait(struct choice *p,
+                                 const struct nsr_need *need) {
+  const struct nsr_counts *c = &p->c->counts;
+  uint32_t cell = c->cell_of[need->p];
+  int64_t passed = nsr_count_passed(c, need);
+  if (passed < 0)
+    return NSR_OK;
+  int64_t less =
+      passed + nsr_count_ahead(c, cell, p->t->works[need->c].scope, need->c);
+  uint32_t group = p->c->group[nsr_count_group(c, cell)];
+  if (less > INT32_MAX / 2)
+    return too_far(p, need);
+  struct nsr_plan_wait w = {.c = need->c,
+                            .p = need->p,
+                            .lag = need->lag,
+                            .sem = group < p->c->nsems ? p->c->sems[group] : 0,
+                            .is_reg = !is_constant(p, need),
+                            .mirror = nsr_count_class(c, cell),
+                            .less = (int32_t)less};
+  if (!w.is_reg) {
+    uint32_t base = p->c->resets.base[need->c];
+    int64_t first = nsr_count_before(c, cell, 0, base);
+    w.value = (int32_t)(nsr_count_step(c, cell, 0) - less - first);
+    if (w.value <= 0)
+      return NSR_OK;
+  }
+  NSR_PUSH(p->ctx, NSR_SCRATCH, &p->c->waits, w);
+  return NSR_OK;
+}
+
+static int by_wait(const void *a, const void *b) {
+  const struct nsr_plan_wait *x = a, *y = b;
+  if (x->c != y->c)
+    return x->c < y->c ? -1 : 1;
+  if (x->sem != y->sem)
+    return x->sem < y->sem ? -1 : 1;
+  return x->less < y->less ? -1 : x->less > y->less;
+}
+
+/* One wait per need; of several on one group at one place the strictest. */
+static enum nsr_status make_waits(struct choice *p) {
+  p->c->waits.n = 0;
+  for (uint32_t i = 0; i < p->needs->n; i++)
+    NSR_TRY(make_wait(p, &p->needs->v[i]));
+  if (p->c->waits.n)
+    qsort(p->c->waits.v, p->c->waits.n, sizeof *p->c->waits.v, by_wait);
+  size_t kept = 0;
+  for (size_t i = 0; i < p->c->waits.n; i++)
+    if (kept == 0 || p->c->waits.v[kept - 1].c != p->c->waits.v[i].c ||
+        p->c->waits.v[kept - 1].sem != p->c->waits.v[i].sem)
+      p->c->waits.v[kept++] = p->c->waits.v[i];
+  p->c->waits.n = kept;
+  nsr_work_count(p->ctx, NSR_WORK_SYNC, p->needs->n);
+  return NSR_OK;
+}
+
+static int engine_of(const struct choice *p, const struct nsr_plan_wait *w) {
+  return p->t->works[w->c].engine;
+}
+
+/* An operation in an innermost loop counts for eight in the one around it. */
+static uint64_t heat_of(const struct choice *p, const struct nsr_plan_wait *w) {
+  unsigned loops = p->loops[p->t->works[w->c].scope];
+  return UINT64_C(1) << (loops < 10 ? 3 * loops : 30);
+}
+
+static enum nsr_status find_uses(struct choice *p) {
+  uint32_t count[NSR_MAX_ENGINES] = {0};
+  for (size_t i = 0; i < p->c->waits.n; i++)
+    count[engine_of(p, &p->c->waits.v[i])] += p->c->waits.v[i].is_reg;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    p->c->uses[e] = (struct nsr_uses){0};
+    NSR_NEW(p->ctx, NSR_SCRATCH, p->c->uses[e].v, count[e]);
+  }
+  for (size_t i = 0; i < p->c->waits.n; i++) {
+    const struct nsr_plan_wait *w = &p->c->waits.v[i];
+    struct nsr_uses *u = &p->c->uses[engine_of(p, w)];
+    if (w->is_reg)
+      u->v[u->n++] = (struct nsr_use){w->mirror, w->less, heat_of(p, w), 0};
+  }
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    nsr_uses_join(&p->c->uses[e]);
+  return NSR_OK;
+}
+
+/* Makes the waits of the scheme that is set; p->lack says what it lacks. */
+static enum nsr_status attempt(struct choice *p) {
+  number_groups(p);
+  NSR_TRY(make_waits(p));
+  NSR_TRY(find_uses(p));
+  p->lack = (struct lack){p->c->ngroups > p->c->nsems, -1, p->c->ngroups,
+                          p->c->nsems};
+  for (int e = 0; e < NSR_MAX_ENGINES && !p->lack.any; e++) {
+    uint32_t want = nsr_uses_want(&p->c->uses[e], p->c->free[e].n);
+    if (want > p->c->free[e].n)
+      p->lack = (struct lack){true, e, want, p->c->free[e].n};
+  }
+  return NSR_OK;
+}
+
+/* ---- choosing */
+
+/* Whether the scheme that is set fits for sure: one mirror per class and a
+ * register to compute in. Cheaper than an attempt. */
+static bool surely_fits(struct choice *p, uint8_t *engines) {
+  uint32_t classes[NSR_MAX_ENGINES] = {0};
+  number_groups(p);
+  memset(engines, 0, nsr_count_keys(&p->c->counts));
+  for (uint32_t i = 0; i < p->needs->n; i++) {
+    const struct nsr_need *need = &p->needs->v[i];
+    int e = p->t->works[need->c].engine;
+    uint8_t *seen =
+        &engines[nsr_count_class(&p->c->counts, p->c->counts.cell_of[need->p])];
+    if (is_constant(p, need) || *seen >> e & 1)
+      continue;
+    *seen |= (uint8_t)(1u << e);
+    classes[e]++;
+  }
+  nsr_work_count(p->ctx, NSR_WORK_SYNC, p->needs->n);
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (classes[e] && classes[e] + 1 > p->c->free[e].n)
+      return false;
+  return p->c->ngroups <= p->c->nsems;
+}
+
+/* Sets and attempts the mixture with most scopes of their own that fits. */
+static enum nsr_status mix(struct choice *p, bool weigh_pools) {
+  uint8_t *engines;
+  uint32_t fits = 0, fails = p->c->norder + 1;
+  NSR_NEW(p->ctx, NSR_SCRATCH, engines, nsr_count_keys(&p->c->counts));
+  while (fails - fits > 1) {
+    uint32_t n = fits + (fails - fits) / 2;
+    set_scheme(p, n, p->can_add, weigh_pools);
+    if (surely_fits(p, engines))
+      fits = n;
+    else
+      fails = n;
+  }
+  set_scheme(p, fits, p->can_add, weigh_pools);
+  return attempt(p);
+}
+
+static enum nsr_status per_loop(struct choice *p) {
+  set_scheme(p, p->c->norder, false, false);
+  NSR_TRY(attempt(p));
+  if (!p->lack.any || !p->can_add)
+    return NSR_OK;
+  set_scheme(p, p->c->norder, true, false);
+  return attempt(p);
+}
+
+static enum nsr_status choose(struct choice *p) {
+  switch (p->scheme) {
+  case NSR_SCHEME_PER_LOOP:
+    return per_loop(p);
+  case NSR_SCHEME_RUNNING_TOTAL:
+    set_scheme(p, 0, false, false);
+    return attempt(p);
+  case NSR_SCHEME_EQUAL_WEIGHT:
+    set_scheme(p, 0, false, p->can_add);
+    return attempt(p);
+  case NSR_SCHEME_AUTO:
+    break;
+  }
+  NSR_TRY(per_loop(p));
+  if (p->lack.any)
+    NSR_TRY(mix(p, false));
+  if (p->lack.any && p->can_add)
+    NSR_TRY(mix(p, true));
+  return NSR_OK;
+}
+
+static enum nsr_status refuse(struct choice *p) {
+  const struct nsr_kernel *k = p->t->program->k;
+  struct nsr_place place = {.file = k->path, .insn = -1};
+  const char *are = p->lack.want == 1 ? " is" : "s are";
+  if (p->lack.engine < 0)
+    return nsr_fail(p->ctx, NSR_E_REFUSED, place,
+                    "%u semaphore%s needed to count what is waited for, %u may "
+                    "be used",
+                    p->lack.want, are, p->lack.have);
+  place.engine = k->isa->engines[p->lack.engine];
+  return nsr_fail(p->ctx, NSR_E_REFUSED, place,
+                  "%u register%s needed to count loop entries, %u may be used",
+                  p->lack.want, are, p->lack.have);
+}
+
+const char *nsr_scheme_name(enum nsr_scheme s) {
+  static const char *const names[] = {"auto", "per-loop", "running-total",
+                                      "equal-weight"};
+  return names[s];
+}
+
+int nsr_scheme_parse(const char *name) {
+  for (int s = 0; s <= NSR_SCHEME_EQUAL_WEIGHT; s++)
+    if (strcmp(name, nsr_scheme_name((enum nsr_scheme)s)) == 0)
+      return s;
+  return -1;
+}
+
+const char *nsr_scheme_used(const struct nsr_chosen *c) {
+  uint32_t own = 0, pooled = 0;
+  for (uint32_t i = 0; i < c->norder; i++) {
+    bool alone = c->counts.own[c->order[i]];
+    own += alone && c->order[i] != 0;
+    pooled += !alone;
+  }
+  if (own && pooled)
+    return "mixed";
+  if (!pooled)
+    return nsr_scheme_name(NSR_SCHEME_PER_LOOP);
+  return nsr_scheme_name(c->counts.weigh_pools ? NSR_SCHEME_EQUAL_WEIGHT
+                                               : NSR_SCHEME_RUNNING_TOTAL);
+}
+
+enum nsr_status nsr_scheme_choose(struct nsr_ctx *ctx,
+                                  const struct nsr_tree *tree,
+                                  const struct nsr_needs *needs,
+                                  const struct nsr_budget *budget,
+                                  struct nsr_chosen *out) {
+  struct choice p = {.ctx = ctx,
+                     .t = tree,
+                     .needs = needs,
+                     .scheme = budget->scheme,
+                     .c = out};
+  *out = (struct nsr_chosen){0};
+  NSR_TRY(nsr_resets_find(ctx, tree, &out->resets));
+  NSR_TRY(nsr_counts_make(ctx, tree, needs, &out->counts));
+  out->counts.apart = out->resets.n > 0;
+  p.can_add = can_add(&p);
+  NSR_NEW(ctx, NSR_SCRATCH, out->group, nsr_count_keys(&out->counts));
+  NSR_TRY(find_semaphores(&p, budget->semaphores));
+  NSR_TRY(find_registers(&p, budget->registers));
+  NSR_TRY(order_scopes(&p));
+  NSR_TRY(choose(&p));
+  return p.lack.any ? refuse(&p) : NSR_OK;
+}

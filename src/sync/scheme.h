@@ -1,0 +1,35 @@
+/* scheme.h - which groups count, under the budgets, and what each wait then
+ * is: a constant, or a class of mirrors less a constant.
+ */
+#ifndef NSR_SYNC_SCHEME_H
+#define NSR_SYNC_SCHEME_H
+
+#include "base/vec.h"
+#include "sync/count.h"
+#include "sync/mirrors.h"
+#include "sync/plan.h"
+
+struct nsr_chosen {
+  struct nsr_counts counts;
+  struct nsr_resets resets;
+  uint32_t nsems, ngroups, norder;
+  uint16_t *sems;  /* that may be used: group g has sems[g] */
+  uint32_t *group; /* by key: its number, NSR_NONE: none */
+  uint32_t *order; /* scopes with cells, those to be their own first */
+  struct nsr_free free[NSR_MAX_ENGINES];
+  NSR_VEC(struct nsr_plan_wait) waits; /* mirror: key of the class; by c */
+  struct nsr_uses uses[NSR_MAX_ENGINES];
+};
+
+/* Needs the waits; refuses what fits under no scheme that may be used, and
+ * says what the last one lacked. */
+NSR_MUST_USE enum nsr_status nsr_scheme_choose(struct nsr_ctx *ctx,
+                                               const struct nsr_tree *tree,
+                                               const struct nsr_needs *needs,
+                                               const struct nsr_budget *budget,
+                                               struct nsr_chosen *out);
+
+/* The scheme's name; "mixed": some loops are their own. */
+const char *nsr_scheme_used(const struct nsr_chosen *c);
+
+#endif
