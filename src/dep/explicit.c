@@ -531,6 +531,9 @@ static enum nsr_status map_body(struct map *m, uint32_t scope) {
       NSR_TRY(map_segment(m, p));
     } else if (m->t->scopes[part->first].kind == NSR_SCOPE_LOOP) {
       NSR_TRY(map_loop(m, part->first));
+    } else if (m->t->scopes[part->first].kind == NSR_SCOPE_ISLAND) {
+      for (uint32_t i = 0; i < m->nsems; i++)
+        forget(&m->counts[i]);
     } else {
       ended = m->t->scopes[part->first].to_end;
       NSR_TRY(map_arm(m, part->first));

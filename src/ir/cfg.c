@@ -2,21 +2,28 @@
 #include "ir/cfg.h"
 
 #include "base/vec.h"
+#include "ir/stretch.h"
 
 static bool ends_block(const struct nsr_node *n) {
   return n->ctl == NSR_CTL_BR || n->ctl == NSR_CTL_HALT;
 }
 
-/* Marks the first instruction of each block. */
+/* Marks the first instruction of each block. apart: barriers and branches with
+ * a condition are blocks of their own, so that stretches start and end there.
+ */
 static enum nsr_status find_leaders(struct nsr_ctx *ctx,
                                     const struct nsr_node *nodes, uint32_t n,
-                                    bool **out) {
+                                    bool apart, bool **out) {
   bool *leader;
   NSR_NEW(ctx, NSR_SCRATCH, leader, n + 1);
   leader[0] = true;
   for (uint32_t i = 0; i < n; i++) {
     if (nodes[i].ctl == NSR_CTL_BR)
       leader[nodes[i].aux] = true;
+    if (nodes[i].ctl == NSR_CTL_BR && !nodes[i].always && apart)
+      leader[i] = true;
+    if (nodes[i].cls == NSR_BARRIER && apart)
+      leader[i] = leader[i + 1] = true;
     if (ends_block(&nodes[i]))
       leader[i + 1] = true;
   }
@@ -40,11 +47,12 @@ static void link_block(struct nsr_cfg *g, const struct nsr_node *nodes,
     b->succ[1] = g->block_of[last + 1];
 }
 
-static enum nsr_status make_blocks(struct nsr_ctx *ctx, struct nsr_cfg *g) {
+static enum nsr_status make_blocks(struct nsr_ctx *ctx, bool apart,
+                                   struct nsr_cfg *g) {
   const struct nsr_node *nodes = g->program->nodes[g->engine];
   uint32_t n = g->program->stream[g->engine]->n;
   bool *leader;
-  NSR_TRY(find_leaders(ctx, nodes, n, &leader));
+  NSR_TRY(find_leaders(ctx, nodes, n, apart, &leader));
   uint32_t *block_of;
   NSR_NEW(ctx, NSR_SCRATCH, block_of, n);
   for (uint32_t i = 0; i < n; i++) {
@@ -62,7 +70,7 @@ static enum nsr_status make_blocks(struct nsr_ctx *ctx, struct nsr_cfg *g) {
   for (uint32_t b = 0; b < g->nblocks; b++) {
     struct nsr_block *x = &g->blocks[b];
     link_block(g, nodes, x);
-    x->idom = x->rpo = x->loop = NSR_NONE;
+    x->idom = x->rpo = x->loop = x->stretch = NSR_NONE;
   }
   return NSR_OK;
 }
@@ -99,13 +107,8 @@ static enum nsr_status number_blocks(struct nsr_ctx *ctx, struct nsr_cfg *g) {
   return NSR_OK;
 }
 
-/* Predecessors in one array: those of block b are pred[at[b]..at[b+1]-1]. */
-struct preds {
-  uint32_t *at, *pred;
-};
-
 static enum nsr_status make_preds(struct nsr_ctx *ctx, const struct nsr_cfg *g,
-                                  struct preds *out) {
+                                  struct nsr_preds *out) {
   NSR_NEW(ctx, NSR_SCRATCH, out->at, g->nblocks + 2);
   NSR_NEW(ctx, NSR_SCRATCH, out->pred, 2 * (size_t)g->nblocks);
   for (uint32_t i = 0; i < g->norder; i++)
@@ -135,7 +138,7 @@ static uint32_t intersect(const struct nsr_cfg *g, uint32_t a, uint32_t b) {
   return a;
 }
 
-static void find_dominators(struct nsr_cfg *g, const struct preds *preds) {
+static void find_dominators(struct nsr_cfg *g, const struct nsr_preds *preds) {
   g->blocks[0].idom = 0;
   for (bool changed = true; changed;) {
     changed = false;
@@ -178,7 +181,7 @@ static enum nsr_status dominator_intervals(struct nsr_ctx *ctx,
 
 /* Adds to loop all blocks that reach `from` without passing its header,
  * stepping over inner loops that are known already. */
-static void collect_loop(struct nsr_cfg *g, const struct preds *preds,
+static void collect_loop(struct nsr_cfg *g, const struct nsr_preds *preds,
                          uint32_t loop, uint32_t from, uint32_t *stack) {
   uint32_t top = 0;
   stack[top++] = from;
@@ -211,20 +214,34 @@ bool nsr_cfg_in_loop(const struct nsr_cfg *g, uint32_t block, uint32_t loop) {
   return l == loop;
 }
 
-static enum nsr_status refuse_irreducible(struct nsr_ctx *ctx,
-                                          const struct nsr_cfg *g,
-                                          uint32_t block) {
-  return nsr_fail(
-      ctx, NSR_E_REFUSED,
-      nsr_program_place(g->program, g->engine, g->blocks[block].first),
-      "a loop with several entries: control flow here is not "
-      "structured");
+enum nsr_status nsr_refuse_knot(struct nsr_ctx *ctx,
+                                const struct nsr_program *p, int engine,
+                                const struct nsr_knot *knot) {
+  return nsr_fail(ctx, NSR_E_REFUSED, nsr_program_place(p, engine, knot->insn),
+                  "control flow here is not structured, and no stretch around "
+                  "it has one entry and one exit: %s %s",
+                  knot->what, knot->why);
+}
+
+/* An edge back to a block that does not dominate where it comes from. */
+static enum nsr_status push_entries(struct nsr_ctx *ctx,
+                                    const struct nsr_cfg *g, uint32_t from,
+                                    uint32_t to, struct nsr_knots *out) {
+  uint32_t *insns;
+  NSR_NEW(ctx, NSR_SCRATCH, insns, 2);
+  insns[0] = g->blocks[to].first;
+  insns[1] = g->blocks[from].first;
+  NSR_PUSH(ctx, NSR_SCRATCH, out,
+           (struct nsr_knot){false, 2, insns[0], insns, "the loop",
+                             "has several entries"});
+  return NSR_OK;
 }
 
 /* Needs dominators. Headers in reverse order of reverse postorder, so inner
  * loops come before outer ones while collecting. */
 static enum nsr_status find_loops(struct nsr_ctx *ctx, struct nsr_cfg *g,
-                                  const struct preds *preds) {
+                                  const struct nsr_preds *preds,
+                                  struct nsr_knots *knots) {
   uint32_t *pre, *size, *stack;
   NSR_TRY(dominator_intervals(ctx, g, &pre, &size));
   NSR_NEW(ctx, NSR_SCRATCH, stack, 2 * (size_t)g->nblocks + 2);
@@ -235,8 +252,10 @@ static enum nsr_status find_loops(struct nsr_ctx *ctx, struct nsr_cfg *g,
       uint32_t p = preds->pred[j];
       if (g->blocks[p].rpo < i)
         continue; /* a forward edge */
-      if (pre[p] - pre[h] >= size[h])
-        return refuse_irreducible(ctx, g, h);
+      if (pre[p] - pre[h] >= size[h]) {
+        NSR_TRY(push_entries(ctx, g, p, h, knots));
+        continue;
+      }
       if (loop == NSR_NONE) {
         loop = g->nloops++;
         g->loops[loop] = (struct nsr_loop){h, NSR_NONE, 0};
@@ -283,21 +302,45 @@ void nsr_cfg_every(const struct nsr_cfg *g, uint32_t l, bool *every) {
     d = a;
   }
   for (;; d = g->blocks[d].idom) {
-    every[d] = g->blocks[d].loop == l;
+    every[d] = g->blocks[d].loop == l && g->blocks[d].stretch == NSR_NONE;
     if (d == h)
       return;
   }
 }
 
+/* Order, predecessors and dominators, after edges have changed. */
+static enum nsr_status find_flow(struct nsr_ctx *ctx, struct nsr_cfg *g,
+                                 struct nsr_preds *preds) {
+  for (uint32_t b = 0; b < g->nblocks; b++)
+    g->blocks[b].idom = g->blocks[b].rpo = NSR_NONE;
+  NSR_TRY(number_blocks(ctx, g));
+  NSR_TRY(make_preds(ctx, g, preds));
+  find_dominators(g, preds);
+  return NSR_OK;
+}
+
+/* How often edges into the middle of loops are looked for anew. */
+enum { MAX_ROUNDS = 16 };
+
 enum nsr_status nsr_cfg_build(struct nsr_ctx *ctx, const struct nsr_program *p,
-                              int engine, struct nsr_cfg *out) {
-  *out = (struct nsr_cfg){.program = p, .engine = engine};
-  NSR_TRY(make_blocks(ctx, out));
-  NSR_TRY(number_blocks(ctx, out));
-  struct preds preds = {0};
-  NSR_TRY(make_preds(ctx, out, &preds));
-  find_dominators(out, &preds);
-  NSR_TRY(find_loops(ctx, out, &preds));
+                              int engine, struct nsr_knots *knots,
+                              struct nsr_cfg *out) {
+  for (int round = 0;; round++) {
+    struct nsr_preds preds = {0};
+    size_t known = knots->n;
+    *out = (struct nsr_cfg){.program = p, .engine = engine};
+    NSR_TRY(make_blocks(ctx, known > 0, out));
+    NSR_TRY(find_flow(ctx, out, &preds));
+    if (known) {
+      NSR_TRY(nsr_stretches_make(ctx, out, &preds, knots));
+      NSR_TRY(find_flow(ctx, out, &preds));
+    }
+    NSR_TRY(find_loops(ctx, out, &preds, knots));
+    if (knots->n == known)
+      break;
+    if (round == MAX_ROUNDS)
+      return nsr_refuse_knot(ctx, p, engine, &knots->v[known]);
+  }
   number_loops(out);
   return NSR_OK;
 }

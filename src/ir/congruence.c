@@ -447,6 +447,20 @@ static enum nsr_status walk_arm(struct walk *w, uint32_t scope, uint32_t branch,
   return NSR_OK;
 }
 
+/* Code without structure: nothing is known of what it sets. */
+static enum nsr_status walk_island(struct walk *w, uint32_t scope,
+                                   uint32_t *env) {
+  uint64_t *set;
+  NSR_NEW(w->n->ctx, NSR_SCRATCH, set, nsr_bits_words(w->nregs));
+  NSR_TRY(nsr_scopes_sets(w->n->ctx, w->t, scope, NULL, set, NULL));
+  for (uint32_t r = 0; r < w->nregs; r++)
+    if (nsr_bit(set, r))
+      env[r] = unknown(w->n);
+  if (w->t->scopes[scope].barrier)
+    w->region = make(w->n, REGION, 6, w->places++, 0);
+  return NSR_OK;
+}
+
 static enum nsr_status walk_body(struct walk *w, uint32_t scope,
                                  uint32_t *env) {
   const struct nsr_scope *s = &w->t->scopes[scope];
@@ -461,6 +475,8 @@ static enum nsr_status walk_body(struct walk *w, uint32_t scope,
       memcpy(before, env, w->nregs * sizeof *env);
     } else if (w->t->scopes[it->first].kind == NSR_SCOPE_LOOP) {
       NSR_TRY(walk_loop(w, it->first, env));
+    } else if (w->t->scopes[it->first].kind == NSR_SCOPE_ISLAND) {
+      NSR_TRY(walk_island(w, it->first, env));
     } else {
       NSR_TRY(walk_arm(w, it->first, branch, before, env));
     }

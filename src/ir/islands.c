@@ -90,6 +90,13 @@ static enum nsr_status walk_arm(struct regions *r, uint32_t scope,
   return NSR_OK;
 }
 
+/* Code without structure connects all that is in it with what is around. */
+static void place_island(struct regions *r, uint32_t scope, uint32_t at) {
+  for (uint32_t p = r->t->scopes[scope].first_part; p != NSR_NONE;
+       p = r->t->parts[p].next)
+    r->of[p] = r->behind[p] = at;
+}
+
 /* *at: the place a body starts in, and then the one it ends in. */
 static enum nsr_status walk_body(struct regions *r, uint32_t scope,
                                  uint32_t *at) {
@@ -109,6 +116,8 @@ static enum nsr_status walk_body(struct regions *r, uint32_t scope,
       r->behind[p] = *at;
     } else if (t->scopes[part->first].kind == NSR_SCOPE_LOOP) {
       NSR_TRY(walk_loop(r, part->first, at));
+    } else if (t->scopes[part->first].kind == NSR_SCOPE_ISLAND) {
+      place_island(r, part->first, *at);
     } else {
       ended = t->scopes[part->first].to_end;
       NSR_TRY(walk_arm(r, part->first, *at));
@@ -136,6 +145,7 @@ static enum nsr_status find_regions(struct nsr_ctx *ctx,
   out->behind = r.behind;
   out->nregions = (uint32_t)r.up.n;
   NSR_NEW(ctx, NSR_SCRATCH, out->trouble, out->nregions);
+  NSR_NEW(ctx, NSR_SCRATCH, out->writes, out->nregions);
   for (uint32_t i = 0; i < out->nregions; i++)
     out->trouble[i] = NSR_NONE;
   return NSR_OK;
@@ -150,26 +160,62 @@ enum nsr_status nsr_islands_add(struct nsr_ctx *ctx, struct nsr_islands *x,
   return NSR_OK;
 }
 
-/* ---- unknown effects */
+/* ---- what is seen without waits */
 
-static enum nsr_status find_unknown(struct nsr_ctx *ctx,
-                                    const struct nsr_tree *t,
-                                    struct nsr_islands *x) {
-  for (uint32_t p = 0; p < t->nparts; p++) {
-    const struct nsr_part *part = &t->parts[p];
-    if (part->kind != NSR_PART_SEGMENT)
+/* A scope that is code without structure: because of the first engine whose own
+ * it is. */
+static enum nsr_status add_stretch(struct nsr_ctx *ctx,
+                                   const struct nsr_tree *t,
+                                   struct nsr_islands *x, uint32_t part,
+                                   uint32_t scope) {
+  const struct nsr_common *s = &t->scopes[scope];
+  struct nsr_trouble trouble = {0};
+  for (int e = NSR_MAX_ENGINES; e-- > 0;) {
+    if (!(s->engines >> e & 1))
       continue;
-    for (uint32_t w = part->first; w < part->first + part->n; w++) {
-      const struct nsr_work *work = &t->works[w];
-      if (work->nested == NSR_NONE && nsr_work_node(t, work)->unknown)
-        NSR_TRY(nsr_islands_add(ctx, x, p,
-                                (struct nsr_trouble){work->engine, work->insn,
-                                                     "the instruction",
-                                                     "has unknown effects"}));
+    const struct nsr_stretch *own =
+        nsr_scope_stretch(&t->local[e], s->local[e]);
+    if (!trouble.what || !own->opposite)
+      trouble =
+          (struct nsr_trouble){(uint8_t)e, own->insn, own->what, own->why};
+  }
+  return nsr_islands_add(ctx, x, part, trouble);
+}
+
+static enum nsr_status find_in_segment(struct nsr_ctx *ctx,
+                                       const struct nsr_tree *t, uint32_t p,
+                                       struct nsr_islands *x) {
+  const struct nsr_part *part = &t->parts[p];
+  for (uint32_t w = part->first; w < part->first + part->n; w++) {
+    const struct nsr_work *work = &t->works[w];
+    if (work->nested != NSR_NONE) {
+      if (t->scopes[work->nested].kind == NSR_SCOPE_ISLAND)
+        NSR_TRY(add_stretch(ctx, t, x, p, work->nested));
+    } else if (nsr_work_node(t, work)->unknown) {
+      NSR_TRY(nsr_islands_add(ctx, x, p,
+                              (struct nsr_trouble){work->engine, work->insn,
+                                                   "the instruction",
+                                                   "has unknown effects"}));
+      x->writes[x->of[p]] = true;
     }
   }
   return NSR_OK;
 }
+
+static enum nsr_status find_plain(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                                  struct nsr_islands *x) {
+  for (uint32_t p = 0; p < t->nparts; p++) {
+    const struct nsr_part *part = &t->parts[p];
+    if (part->kind == NSR_PART_SEGMENT)
+      NSR_TRY(find_in_segment(ctx, t, p, x));
+    else if (part->kind == NSR_PART_SCOPE &&
+             t->scopes[part->first].kind == NSR_SCOPE_ISLAND)
+      NSR_TRY(add_stretch(ctx, t, x, p, part->first));
+  }
+  return NSR_OK;
+}
+
+/* ---- what unknown effects may write */
 
 static int by_place(const void *a, const void *b) {
   const struct nsr_key_load *x = a, *y = b;
@@ -203,7 +249,7 @@ static enum nsr_status check_loads(struct nsr_ctx *ctx,
   qsort(loads, c->nloads, sizeof *loads, by_place);
   for (uint32_t p = 0; p < t->nparts; p++) {
     const struct nsr_part *part = &t->parts[p];
-    if (part->kind != NSR_PART_SEGMENT || !nsr_island_at(x, p))
+    if (part->kind != NSR_PART_SEGMENT || !x->writes[x->of[p]])
       continue;
     for (uint32_t w = part->first; w < part->first + part->n; w++) {
       struct nsr_key_load key = {t->works[w].engine, t->works[w].insn, 0};
@@ -222,7 +268,7 @@ enum nsr_status nsr_islands_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
                                  struct nsr_islands *out) {
   *out = (struct nsr_islands){0};
   NSR_TRY(find_regions(ctx, t, out));
-  NSR_TRY(find_unknown(ctx, t, out));
+  NSR_TRY(find_plain(ctx, t, out));
   return out->troubles.n && t->congruence.nloads ? check_loads(ctx, t, out)
                                                  : NSR_OK;
 }

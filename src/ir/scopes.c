@@ -21,6 +21,7 @@ struct build {
   uint32_t *pdom;   /* by node: immediate postdominator at its level */
   uint32_t *pdepth;
   uint32_t *scope_of;
+  struct nsr_knots *knots;
   NSR_VEC(struct nsr_scope) scopes;
   NSR_VEC(struct nsr_item) items;
 };
@@ -80,15 +81,37 @@ static void find_exits(struct build *b) {
     }
 }
 
+/* Loops that are left to several places are knots of all their blocks, the
+ * header first. */
+static enum nsr_status push_loops(struct build *b) {
+  const struct nsr_cfg *g = b->g;
+  struct insns {
+    NSR_VEC(uint32_t) v;
+  } * of;
+  NSR_NEW(b->ctx, NSR_SCRATCH, of, g->nloops);
+  for (uint32_t i = 0; i < g->norder; i++) {
+    const struct nsr_block *x = &g->blocks[g->order[i]];
+    for (uint32_t l = x->loop; l != NSR_NONE; l = g->loops[l].parent)
+      if (b->many_exits[l])
+        NSR_PUSH(b->ctx, NSR_SCRATCH, &of[l].v, x->first);
+  }
+  for (uint32_t l = 0; l < g->nloops; l++)
+    if (b->many_exits[l])
+      NSR_PUSH(b->ctx, NSR_SCRATCH, b->knots,
+               (struct nsr_knot){false, (uint32_t)of[l].v.n, of[l].v.v[0],
+                                 of[l].v.v, "the loop",
+                                 "is left to several places"});
+  return NSR_OK;
+}
+
 static enum nsr_status check_exits(struct build *b) {
+  bool many = false;
   for (uint32_t l = 0; l < b->g->nloops; l++) {
     if (b->exit[l] == NSR_NONE)
       return refuse(b, b->g->loops[l].header, "a loop without an exit");
-    if (b->many_exits[l])
-      return refuse(b, b->g->loops[l].header,
-                    "a loop that is left to several places");
+    many |= b->many_exits[l];
   }
-  return NSR_OK;
+  return many ? push_loops(b) : NSR_OK;
 }
 
 static uint32_t meet(const struct build *b, uint32_t x, uint32_t y) {
@@ -189,55 +212,99 @@ static uint8_t loop_ends(const struct build *b, uint32_t l) {
   return back ? NSR_ENDS_BACK : NSR_ENDS_EXIT;
 }
 
-static enum nsr_status walk_block(struct build *b, uint32_t scope,
-                                  uint32_t block, uint32_t *next) {
+/* A block is reached on two ways: it and the branch where they part are a
+ * knot. */
+static enum nsr_status push_shared(struct build *b, uint32_t block,
+                                   const char *what, const char *why) {
   const struct nsr_block *x = &b->g->blocks[block];
-  if (b->scope_of[block] != NSR_NONE)
-    return refuse(b, block,
-                  "a conditional whose arms share code with another: control "
-                  "flow here is not structured");
-  b->scope_of[block] = scope;
+  uint32_t *insns;
+  NSR_NEW(b->ctx, NSR_SCRATCH, insns, 2);
+  insns[0] = x->first;
+  insns[1] = b->g->blocks[x->idom].first + b->g->blocks[x->idom].n - 1;
+  NSR_PUSH(b->ctx, NSR_SCRATCH, b->knots,
+           (struct nsr_knot){false, 2, insns[0], insns, what, why});
+  return NSR_OK;
+}
+
+/* The scope of a stretch. */
+static enum nsr_status lay_stretch(struct build *b, uint32_t scope,
+                                   uint32_t block) {
+  const struct nsr_cfg *g = b->g;
+  const struct nsr_stretch *s = &g->stretches[g->blocks[block].stretch];
+  uint32_t inner;
+  NSR_TRY(new_scope(b, NSR_SCOPE_ISLAND, scope, block, &inner));
   NSR_PUSH(b->ctx, NSR_SCRATCH, &b->items,
-           (struct nsr_item){false, scope, x->first, x->n});
-  uint32_t s[2];
-  int n = successors(b, block, s);
-  *next = n == 2 ? b->pdom[block] : s[0];
-  if (*next == b->end)
-    b->scopes.v[scope].ends = n == 1 ? block_ends(b, block) : 0;
-  for (int i = 0; n == 2 && i < 2; i++) {
+           (struct nsr_item){true, scope, inner, 0});
+  for (uint32_t i = 0; i < s->nblocks; i++) {
+    const struct nsr_block *x = &g->blocks[s->blocks[i]];
+    b->scope_of[s->blocks[i]] = inner;
+    NSR_PUSH(b->ctx, NSR_SCRATCH, &b->items,
+             (struct nsr_item){false, inner, x->first, x->n});
+  }
+  b->scopes.v[inner].last = inner;
+  return NSR_OK;
+}
+
+/* The arms of a block that branches. */
+static enum nsr_status walk_arms(struct build *b, uint32_t scope,
+                                 uint32_t block, const uint32_t s[2],
+                                 uint32_t next) {
+  for (int i = 0; i < 2; i++) {
     uint32_t arm = (uint32_t)b->scopes.n;
-    if (s[i] == *next)
+    if (s[i] == next)
       continue;
-    NSR_TRY(nest(b, NSR_SCOPE_ARM, scope, s[i], *next));
-    b->scopes.v[arm].to_end = *next == b->end;
-    if (*next == b->end)
+    NSR_TRY(nest(b, NSR_SCOPE_ARM, scope, s[i], next));
+    b->scopes.v[arm].to_end = next == b->end;
+    if (next == b->end)
       b->scopes.v[arm].skip = block_ends(b, block);
   }
   return NSR_OK;
 }
 
-/* Lays the nodes from node up to stop into scope. */
+static enum nsr_status walk_block(struct build *b, uint32_t scope,
+                                  uint32_t block, uint32_t *next) {
+  const struct nsr_block *x = &b->g->blocks[block];
+  if (x->stretch != NSR_NONE) {
+    NSR_TRY(lay_stretch(b, scope, block));
+  } else {
+    b->scope_of[block] = scope;
+    NSR_PUSH(b->ctx, NSR_SCRATCH, &b->items,
+             (struct nsr_item){false, scope, x->first, x->n});
+  }
+  uint32_t s[2];
+  int n = successors(b, block, s);
+  *next = n == 2 ? b->pdom[block] : s[0];
+  if (*next == b->end)
+    b->scopes.v[scope].ends = n == 1 ? block_ends(b, block) : 0;
+  return n == 2 ? walk_arms(b, scope, block, s, *next) : NSR_OK;
+}
+
+static enum nsr_status walk_loop(struct build *b, uint32_t scope, uint32_t node,
+                                 uint32_t *next) {
+  uint32_t s[2], loop = node - b->g->nblocks;
+  NSR_TRY(nest(b, NSR_SCOPE_LOOP, scope, b->g->loops[loop].header, b->end));
+  successors(b, node, s);
+  *next = s[0];
+  if (*next == b->end)
+    b->scopes.v[scope].ends = loop_ends(b, loop);
+  return NSR_OK;
+}
+
+/* Lays the nodes from node up to stop into scope; what was laid before is left
+ * as it is, a knot. */
 static enum nsr_status walk(struct build *b, uint32_t scope, uint32_t node,
                             uint32_t stop) {
   const struct nsr_cfg *g = b->g;
   while (node != stop) {
     assert(node != b->end);
-    uint32_t next = NSR_NONE;
-    if (node < g->nblocks) {
-      NSR_TRY(walk_block(b, scope, node, &next));
-    } else {
-      uint32_t header = g->loops[node - g->nblocks].header;
-      /* the header as a node of its own level */
-      if (b->scope_of[header] != NSR_NONE)
-        return refuse(b, header, "a loop that two conditionals share");
-      NSR_TRY(nest(b, NSR_SCOPE_LOOP, scope, header, b->end));
-      uint32_t s[2];
-      successors(b, node, s);
-      next = s[0];
-      if (next == b->end)
-        b->scopes.v[scope].ends = loop_ends(b, node - g->nblocks);
-    }
-    node = next;
+    bool loop = node >= g->nblocks;
+    uint32_t block = loop ? g->loops[node - g->nblocks].header : node;
+    if (b->scope_of[block] != NSR_NONE)
+      return push_shared(b, block, loop ? "the loop" : "the code",
+                         loop ? "is shared by two conditionals"
+                              : "is shared by arms of conditionals");
+    NSR_TRY(loop ? walk_loop(b, scope, node, &node)
+                 : walk_block(b, scope, node, &node));
   }
   return NSR_OK;
 }
@@ -359,7 +426,9 @@ static enum nsr_status mark_anchors(struct nsr_ctx *ctx,
   NSR_NEW(ctx, NSR_SCRATCH, seen, n);
   NSR_NEW(ctx, NSR_SCRATCH, stack, n);
   for (uint32_t b = 0; b < n; b++)
-    has_barrier[b] = block_has_barrier(t->cfg, b);
+    has_barrier[b] = t->cfg->blocks[b].stretch == NSR_NONE
+                         ? block_has_barrier(t->cfg, b)
+                         : t->cfg->stretches[t->cfg->blocks[b].stretch].barred;
   t->scopes[0].anchored = true;
   for (uint32_t s = 1; s < t->nscopes; s++)
     if (t->scopes[s].barrier)
@@ -386,12 +455,18 @@ static enum nsr_status prepare(struct build *b) {
 }
 
 enum nsr_status nsr_scopes_build(struct nsr_ctx *ctx, const struct nsr_cfg *g,
-                                 struct nsr_scopes *out) {
-  struct build b = {.ctx = ctx, .g = g};
+                                 struct nsr_scopes *out,
+                                 struct nsr_knots *knots) {
+  struct build b = {.ctx = ctx, .g = g, .knots = knots};
+  size_t known = knots->n;
   NSR_TRY(prepare(&b));
+  if (knots->n > known)
+    return NSR_OK;
   uint32_t root, first = node_at(&b, 0, NSR_NONE);
   NSR_TRY(new_scope(&b, NSR_SCOPE_PROGRAM, NSR_NONE, first, &root));
   NSR_TRY(walk(&b, root, first, b.end));
+  if (knots->n > known)
+    return NSR_OK;
   b.scopes.v[root].last = (uint32_t)b.scopes.n - 1;
   *out = (struct nsr_scopes){.cfg = g,
                              .nscopes = (uint32_t)b.scopes.n,

@@ -10,7 +10,14 @@
 
 #include "ir/cfg.h"
 
-enum nsr_scope_kind { NSR_SCOPE_PROGRAM, NSR_SCOPE_LOOP, NSR_SCOPE_ARM };
+/* An island is a stretch of the graph (cfg.h): code without structure that
+ * runs where it is reached, its blocks listed as they stand in the stream. */
+enum nsr_scope_kind {
+  NSR_SCOPE_PROGRAM,
+  NSR_SCOPE_LOOP,
+  NSR_SCOPE_ARM,
+  NSR_SCOPE_ISLAND
+};
 
 /* How a way through a loop's body ends. */
 enum { NSR_ENDS_BACK = 1, NSR_ENDS_EXIT = 2 };
@@ -61,12 +68,22 @@ static inline bool nsr_scope_in(const struct nsr_scopes *t, uint32_t inner,
   return inner >= outer && inner <= t->scopes[outer].last;
 }
 
-/* Needs a graph without irreducible flow; makes the tree from natural loops
- * and postdominators per loop level. Refuses what is not structured: loops
- * with several exit targets, or arms that are entered from elsewhere. */
+/* Needs a graph; makes the tree from natural loops and postdominators per loop
+ * level. What is not structured is added to knots, and the tree then worth
+ * nothing: loops with several exit targets, and arms that are entered from
+ * elsewhere. Refuses loops without an exit, and scopes that are too deep. */
 NSR_MUST_USE enum nsr_status nsr_scopes_build(struct nsr_ctx *ctx,
                                               const struct nsr_cfg *g,
-                                              struct nsr_scopes *out);
+                                              struct nsr_scopes *out,
+                                              struct nsr_knots *knots);
+
+/* The stretch that an island is. */
+static inline const struct nsr_stretch *
+nsr_scope_stretch(const struct nsr_scopes *t, uint32_t island) {
+  const struct nsr_cfg *g = t->cfg;
+  uint32_t block = g->block_of[t->scopes[island].entry];
+  return &g->stretches[g->blocks[block].stretch];
+}
 
 /* Adds to set the registers that a scope's subtree sets. With odd, adds to it
  * those set by loads, or by code outside the blocks of `every`: not by the

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "ir/barriers.h"
 
 /* Where an engine stands in a body. */
 struct cursor {
@@ -24,7 +25,10 @@ struct build {
   NSR_VEC(struct nsr_common) scopes;
   NSR_VEC(struct nsr_part) parts;
   NSR_VEC(struct nsr_work) works;
-  NSR_VEC(uint32_t) keys; /* on which scopes were taken for the same */
+  NSR_VEC(uint32_t) keys;  /* on which scopes were taken for the same */
+  struct nsr_knots *knots; /* by engine: what is collapsed */
+  bool again;              /* there are more than before: build anew */
+  bool last_round;
 };
 
 uint32_t nsr_common_shared(const struct nsr_tree *t, uint32_t a, uint32_t b) {
@@ -106,7 +110,9 @@ static enum nsr_status advance(struct build *b, uint32_t scope, int engine,
 }
 
 static const char *scope_word(enum nsr_scope_kind kind) {
-  return kind == NSR_SCOPE_LOOP ? "loop" : "conditional";
+  return kind == NSR_SCOPE_LOOP     ? "loop"
+         : kind == NSR_SCOPE_ISLAND ? "stretch without structure"
+                                    : "conditional";
 }
 
 static const char *describe(struct build *b, int engine, const struct meet *m) {
@@ -174,11 +180,68 @@ static enum nsr_status check_anchors(struct build *b,
                   scope_word(s->kind));
 }
 
+/* ---- stretches without structure */
+
+static bool at_island(const struct build *b, int e, const struct meet *m) {
+  return m->kind == AT_SCOPE &&
+         b->t->local[e].scopes[m->scope].kind == NSR_SCOPE_ISLAND;
+}
+
+/* Engine e is to have a stretch here, with the barriers of `want`, which stand
+ * in stretches of others. */
+static enum nsr_status ask_stretch(struct build *b,
+                                   const struct meet m[NSR_MAX_ENGINES], int e,
+                                   int lead, const struct nsr_barriers *want) {
+  const struct nsr_program *p = b->t->program;
+  struct nsr_barriers all = {0};
+  NSR_TRY(nsr_barriers_add(b->ctx, b->t, e, 0, &all));
+  const struct nsr_barrier *x = nsr_barriers_lacking(&all, want);
+  if (x)
+    return nsr_fail(
+        b->ctx, NSR_E_FAULT, nsr_program_place(p, x->engine, x->insn),
+        "the barriers of the engines do not match: barrier %d in "
+        "code without structure on %s is none of %s's",
+        (int)x->id, p->k->isa->engines[x->engine], p->k->isa->engines[e]);
+  bool here = m[e].kind == AT_SCOPE ||
+              (m[e].kind == AT_BARRIER &&
+               nsr_barriers_has(want, p->nodes[e][m[e].insn].aux));
+  if (!here || b->last_round)
+    return mismatch(b, lead, &m[lead], e, &m[e]);
+  b->again = true;
+  return nsr_barriers_knot(b->ctx, b->t, e,
+                           m[e].kind == AT_SCOPE ? m[e].scope : NSR_NONE,
+                           m[e].insn, &all, want, &b->knots[e]);
+}
+
+/* Engine `lead` stands in front of a stretch: all others must, with barriers of
+ * the same ids in it; where they do not, the tree is built anew with their
+ * matching code made one. */
+static enum nsr_status
+match_islands(struct build *b, const struct meet m[NSR_MAX_ENGINES], int lead) {
+  const struct nsr_program *p = b->t->program;
+  struct nsr_barriers have[NSR_MAX_ENGINES] = {0}, want = {0};
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    if (!p->stream[e] || !at_island(b, e, &m[e]))
+      continue;
+    NSR_TRY(nsr_barriers_add(b->ctx, b->t, e, m[e].scope, &have[e]));
+    for (size_t i = 0; i < have[e].n; i++)
+      NSR_PUSH(b->ctx, NSR_SCRATCH, &want, have[e].v[i]);
+  }
+  nsr_barriers_sort(&want);
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (p->stream[e] && !nsr_barriers_alike(&have[e], &want))
+      NSR_TRY(ask_stretch(b, m, e, lead, &want));
+  return NSR_OK;
+}
+
 /* All engines must meet the same thing. */
 static enum nsr_status check_meeting(struct build *b,
                                      const struct meet m[NSR_MAX_ENGINES],
                                      int first) {
   const struct nsr_program *p = b->t->program;
+  for (int e = first; e < NSR_MAX_ENGINES; e++)
+    if (p->stream[e] && at_island(b, e, &m[e]))
+      return match_islands(b, m, e);
   for (int e = first + 1; e < NSR_MAX_ENGINES; e++) {
     if (!p->stream[e])
       continue;
@@ -237,12 +300,13 @@ static enum nsr_status push_scope(struct build *b, uint32_t parent,
                          .first_part = NSR_NONE};
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     c.elements[e] = NSR_NONE;
-  c.loops = s->kind == NSR_SCOPE_LOOP || (up && up->loops);
+  bool island = s->kind == NSR_SCOPE_ISLAND;
+  c.loops = s->kind == NSR_SCOPE_LOOP || island || (up && up->loops);
   c.alike = parent == NSR_NONE || (up->alike && decided_alike(b, m, first));
   if (c.alike && parent != NSR_NONE)
     NSR_PUSH(b->ctx, NSR_SCRATCH, &b->keys, s->key);
-  c.anchored = c.alike;
-  if (!c.alike)
+  c.anchored = c.alike || island; /* it runs wherever it is reached */
+  if (!c.anchored)
     NSR_TRY(check_anchors(b, m, &c.anchored));
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     if (p->stream[e]) {
@@ -256,6 +320,39 @@ static enum nsr_status push_scope(struct build *b, uint32_t parent,
 }
 
 static enum nsr_status unify(struct build *b, uint32_t scope);
+
+/* The body of a stretch with barriers: all work of each engine, then the
+ * barriers, those that may meet together. */
+static enum nsr_status lay_island(struct build *b, uint32_t scope) {
+  const struct nsr_program *p = b->t->program;
+  uint32_t last = NSR_NONE, start = (uint32_t)b->works.n;
+  struct nsr_barriers all = {0};
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    struct cursor cursor = {0};
+    struct meet m = {.kind = AT_BARRIER};
+    if (!p->stream[e])
+      continue;
+    while (m.kind != AT_END)
+      NSR_TRY(advance(b, scope, e, &cursor, &m));
+    NSR_TRY(
+        nsr_barriers_add(b->ctx, b->t, e, b->scopes.v[scope].local[e], &all));
+  }
+  NSR_TRY(push_part(b, scope, &last,
+                    (struct nsr_part){.kind = NSR_PART_SEGMENT,
+                                      .first = start,
+                                      .n = (uint32_t)b->works.n - start}));
+  nsr_barriers_sort(&all);
+  for (size_t i = 0; i < all.n;) {
+    struct nsr_part part = {.kind = NSR_PART_BARRIER, .id = all.v[i].id};
+    uint32_t turn = all.v[i].turn;
+    for (int e = 0; e < NSR_MAX_ENGINES; e++)
+      part.insn[e] = NSR_NONE;
+    for (; i < all.n && all.v[i].id == part.id && all.v[i].turn == turn; i++)
+      part.insn[all.v[i].engine] = all.v[i].insn;
+    NSR_TRY(push_part(b, scope, &last, part));
+  }
+  return NSR_OK;
+}
 
 /* Elements of a segment that are one scope, by engine; NSR_NONE: not there. */
 struct group {
@@ -385,7 +482,8 @@ static enum nsr_status push_meeting(struct build *b, uint32_t scope,
   NSR_TRY(push_scope(b, scope, m, first, &inner));
   NSR_TRY(push_part(b, scope, last,
                     (struct nsr_part){.kind = NSR_PART_SCOPE, .first = inner}));
-  return unify(b, inner);
+  return at_island(b, first, &m[first]) ? lay_island(b, inner)
+                                        : unify(b, inner);
 }
 
 /* Lays one body: segment, meeting, segment, .. until all engines that run it
@@ -405,6 +503,8 @@ static enum nsr_status unify(struct build *b, uint32_t scope) {
     NSR_TRY(push_segment(b, scope, &last, start));
     if (b->scopes.v[scope].barrier)
       NSR_TRY(check_meeting(b, m, first));
+    if (b->again)
+      return NSR_OK;
     if (m[first].kind != AT_END)
       NSR_TRY(push_meeting(b, scope, m, first, &last));
   } while (m[first].kind != AT_END);
@@ -416,6 +516,7 @@ struct place_id {
   int32_t id;
   uint32_t part;
   bool alike; /* all scopes around it are decided by the same values */
+  uint32_t scope;
 };
 
 static int by_id(const void *a, const void *b) {
@@ -436,12 +537,14 @@ static enum nsr_status check_ids(struct nsr_ctx *ctx, const struct nsr_tree *t,
          p = t->parts[p].next)
       if (t->parts[p].kind == NSR_PART_BARRIER)
         NSR_PUSH(ctx, NSR_SCRATCH, &ids,
-                 (struct place_id){t->parts[p].id, p, t->scopes[s].alike});
+                 (struct place_id){t->parts[p].id, p, t->scopes[s].alike, s});
   if (ids.n)
     qsort(ids.v, ids.n, sizeof *ids.v, by_id);
   for (size_t i = 1; i < ids.n; i++) {
     const struct place_id *x = &ids.v[i - 1], *y = &ids.v[i];
-    if (x->id == y->id && !(x->alike && y->alike))
+    bool island =
+        x->scope == y->scope && t->scopes[x->scope].kind == NSR_SCOPE_ISLAND;
+    if (x->id == y->id && !(x->alike && y->alike) && !island)
       return nsr_fail(
           ctx, NSR_E_REFUSED,
           nsr_program_place(t->program, first, t->parts[y->part].insn[first]),
@@ -454,44 +557,67 @@ static enum nsr_status check_ids(struct nsr_ctx *ctx, const struct nsr_tree *t,
   return NSR_OK;
 }
 
-static enum nsr_status build_local(struct nsr_ctx *ctx,
-                                   const struct nsr_program *p,
-                                   struct nsr_tree *t) {
-  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
-    if (!p->stream[e])
-      continue;
+/* How often what is not structured is collapsed, and the rest read anew. */
+enum { MAX_ROUNDS = 32 };
+
+static enum nsr_status build_engine(struct nsr_ctx *ctx,
+                                    const struct nsr_program *p, int e,
+                                    struct nsr_knots *knots,
+                                    struct nsr_scopes *out) {
+  for (int round = 0;; round++) {
     struct nsr_cfg *g;
     NSR_NEW(ctx, NSR_SCRATCH, g, 1);
-    NSR_TRY(nsr_cfg_build(ctx, p, e, g));
-    NSR_TRY(nsr_scopes_build(ctx, g, &t->local[e]));
+    NSR_TRY(nsr_cfg_build(ctx, p, e, knots, g));
+    size_t known = knots->n;
+    NSR_TRY(nsr_scopes_build(ctx, g, out, knots));
+    if (knots->n == known)
+      return NSR_OK;
+    if (round == MAX_ROUNDS)
+      return nsr_refuse_knot(ctx, p, e, &knots->v[known]);
   }
-  return NSR_OK;
 }
 
-enum nsr_status nsr_tree_build(struct nsr_ctx *ctx, const struct nsr_program *p,
-                               struct nsr_tree *out) {
-  *out = (struct nsr_tree){.program = p};
-  int first = 0;
-  while (first < NSR_MAX_ENGINES && !p->stream[first])
-    first++;
-  if (first == NSR_MAX_ENGINES)
-    return nsr_fail(ctx, NSR_E_REFUSED,
-                    (struct nsr_place){.file = p->k->path, .insn = -1},
-                    "the kernel has no engine with instructions");
-  NSR_TRY(build_local(ctx, p, out));
-  NSR_TRY(nsr_congruence_find(ctx, out->local, &out->congruence));
-  struct build b = {.ctx = ctx, .t = out};
+/* The engines' trees, and one of them; *again: what is to be collapsed for
+ * that has been added to knots. */
+static enum nsr_status build_round(struct nsr_ctx *ctx, int first, bool last,
+                                   struct nsr_knots *knots,
+                                   struct nsr_tree *out, bool *again) {
+  const struct nsr_program *p = out->program;
+  struct build b = {.ctx = ctx, .t = out, .knots = knots, .last_round = last};
   struct meet roots[NSR_MAX_ENGINES] = {0};
   uint32_t root;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (p->stream[e])
+      NSR_TRY(build_engine(ctx, p, e, &knots[e], &out->local[e]));
+  NSR_TRY(nsr_congruence_find(ctx, out->local, &out->congruence));
   NSR_TRY(push_scope(&b, NSR_NONE, roots, first, &root));
   NSR_TRY(unify(&b, root));
+  *again = b.again;
   out->scopes = b.scopes.v;
   out->nscopes = (uint32_t)b.scopes.n;
   out->parts = b.parts.v;
   out->nparts = (uint32_t)b.parts.n;
   out->works = b.works.v;
   out->nworks = (uint32_t)b.works.n;
-  NSR_TRY(nsr_congruence_keep(ctx, &out->congruence, b.keys.v, b.keys.n));
+  return b.again
+             ? NSR_OK
+             : nsr_congruence_keep(ctx, &out->congruence, b.keys.v, b.keys.n);
+}
+
+enum nsr_status nsr_tree_build(struct nsr_ctx *ctx, const struct nsr_program *p,
+                               struct nsr_tree *out) {
+  struct nsr_knots knots[NSR_MAX_ENGINES] = {0};
+  int first = 0;
+  bool again = true;
+  *out = (struct nsr_tree){.program = p};
+  while (first < NSR_MAX_ENGINES && !p->stream[first])
+    first++;
+  if (first == NSR_MAX_ENGINES)
+    return nsr_fail(ctx, NSR_E_REFUSED,
+                    (struct nsr_place){.file = p->k->path, .insn = -1},
+                    "the kernel has no engine with instructions");
+  for (int round = 0; again; round++)
+    NSR_TRY(build_round(ctx, first, round == MAX_ROUNDS, knots, out, &again));
   return check_ids(ctx, out, first);
 }
 

@@ -245,22 +245,19 @@ struct round {
 static enum nsr_status collect_round(struct build *b, uint32_t scope,
                                      uint32_t loop, struct round *out) {
   const struct nsr_cfg *g = b->g;
+  uint64_t *set;
+  NSR_NEW(b->ctx, NSR_SCRATCH, set, nsr_bits_words(b->nregs));
   NSR_NEW(b->ctx, NSR_SCRATCH, out->other, nsr_bits_words(b->nregs));
+  NSR_TRY(nsr_scopes_sets(b->ctx, b->t, scope, b->every, set, out->other));
   for (uint32_t i = 0; i < g->norder; i++) {
     const struct nsr_block *k = &g->blocks[g->order[i]];
-    uint32_t s = b->t->scope_of[g->order[i]];
-    if (s == NSR_NONE || !nsr_scope_in(b->t, s, scope))
+    if (!b->every[g->order[i]] || k->loop != loop)
       continue;
-    bool every = b->every[g->order[i]] && k->loop == loop;
     for (uint32_t j = k->first; j < k->first + k->n; j++) {
       struct nsr_insn x;
       NSR_TRY(decode(b, j, &x));
-      if (x.dst < 0)
-        continue;
-      if (every && x.desc->cls == NSR_CONTROL)
+      if (x.dst >= 0 && x.desc->cls == NSR_CONTROL)
         NSR_PUSH(b->ctx, NSR_SCRATCH, &out->ops, x);
-      else
-        nsr_bit_set(out->other, (size_t)x.dst);
     }
   }
   return NSR_OK;
@@ -372,7 +369,8 @@ static enum nsr_status walk_nested(struct build *b, uint32_t scope,
     nsr_cfg_every(b->g, l, b->every);
     NSR_TRY(enter_loop(b, scope, l, inner));
   }
-  NSR_TRY(walk(b, scope, in_loop || loop, inner));
+  if (s->kind != NSR_SCOPE_ISLAND) /* whose order is not that of its code */
+    NSR_TRY(walk(b, scope, in_loop || loop, inner));
   forget(b, env, set);
   return NSR_OK;
 }

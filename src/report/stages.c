@@ -39,6 +39,12 @@ static void put_block(struct nsr_strbuf *b, const struct nsr_cfg *g,
                       uint32_t i) {
   const struct nsr_block *x = &g->blocks[i];
   nsr_strbuf_printf(b, "  b%u %u..%u", i, x->first, x->first + x->n - 1);
+  if (x->stretch != NSR_NONE)
+    nsr_strbuf_printf(b, " island b%u", g->stretches[x->stretch].entry);
+  if (x->idom == NSR_NONE && x->stretch != NSR_NONE) {
+    nsr_strbuf_puts(b, "\n");
+    return;
+  }
   if (x->idom == NSR_NONE) {
     nsr_strbuf_puts(b, " unreachable\n");
     return;
@@ -83,7 +89,7 @@ static void put_part(struct nsr_strbuf *b, const struct nsr_tree *t,
 
 static void put_scope(struct nsr_strbuf *b, const struct nsr_tree *t,
                       uint32_t scope) {
-  static const char *const kinds[] = {"program", "loop", "arm"};
+  static const char *const kinds[] = {"program", "loop", "arm", "island"};
   const struct nsr_common *s = &t->scopes[scope];
   indent(b, s->depth);
   nsr_strbuf_printf(b, "%s %u\n", kinds[s->kind], scope);

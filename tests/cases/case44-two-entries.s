@@ -1,7 +1,7 @@
 ; case: BOLT #49. A jump into the middle of a loop: not structured, its
-;       barriers may stay or the file is refused, with the reason.
+;       barriers around it stay, which are all there are.
 ; kind: ENC
-; expect: refused not structured
+; expect: unchanged
 
 .isa tile64
 .kernel "two-entries"

@@ -130,6 +130,147 @@ static void test_extents(void **state) {
   CHECK_CASES(extents, NSR_STAGE_SCOPES);
 }
 
+/* ---- flow that is not structured */
+
+static const struct pass_case flows[] = {
+    {"two entries",
+     HEAD ".engine sp\n br.eq r1, 1, m\nl: st a, r1\nm: sync 1\n"
+          " br.lt r1, 3, l\n sync 2\n halt\n",
+     NSR_OK,
+     "program 0\n"
+     "  island 1\n"
+     "    sp[1] st (island)\n"
+     "    sync 1 (stays)\n"
+     "  sync 2 (stays)\n"
+     "island: the loop at sp[2] has several entries\n"},
+    {"arms that share code",
+     HEAD ".engine sp\n sync 1\n st b, r1\n sync 2\n br.eq r1, 1, t\n"
+          " br.eq r2, 1, s\nt: st a, r1\n sync 3\ns: sync 4\n st b, r1\n"
+          " sync 5\n sync 6\n halt\n",
+     NSR_OK,
+     "program 0\n"
+     "  sync 1\n"
+     "  sp[1] st\n"
+     "  sync 2 (stays)\n"
+     "  island 1\n"
+     "    sp[5] st (island)\n"
+     "    sync 3 (stays)\n"
+     "  sync 4 (stays)\n"
+     "  sp[8] st\n"
+     "  sync 5\n"
+     "  sync 6\n"
+     "island: the code at sp[5] is shared by arms of conditionals\n"},
+    {"a loop left to two places",
+     HEAD ".engine sp\n sync 1\n st b, r1\n sync 2\nl: br.ge r1, 3, d\n"
+          " sync 3\n br.eq r1, 2, e\n br l\ne: st a, r1\nd: sync 4\n"
+          " st b, r1\n sync 5\n sync 6\n halt\n",
+     NSR_OK,
+     "program 0\n"
+     "  sync 1\n"
+     "  sp[1] st\n"
+     "  sync 2 (stays)\n"
+     "  island 1\n"
+     "    sp[7] st (island)\n"
+     "    sync 3 (stays)\n"
+     "  sync 4 (stays)\n"
+     "  sp[9] st\n"
+     "  sync 5\n"
+     "  sync 6\n"
+     "island: the loop at sp[3] is left to several places\n"},
+    {"a break out of two loops takes the outer one along",
+     HEAD ".engine sp\n sync 1\nl: sync 2\nm: st a, r1\n br.eq r1, 7, d\n"
+          " br.lt r1, 3, m\n st b, r1\n br.lt r2, 3, l\nd: sync 3\n halt\n",
+     NSR_OK,
+     "program 0\n"
+     "  sync 1 (stays)\n"
+     "  island 1\n"
+     "    sp[2] st (island)\n"
+     "    sp[5] st (island)\n"
+     "    sync 2 (stays)\n"
+     "  sync 3 (stays)\n"
+     "island: the loop at sp[2] is left to several places\n"},
+    {"inside a loop, without a barrier, on one engine",
+     HEAD ".engine act\nl: sync 1\n st b, r1\n sync 2\n br.lt r1, 3, l\n"
+          " sync 3\n halt\n"
+          ".engine sp\nl: sync 1\n br.eq r1, 1, n\nm: st a, r1\n"
+          "n: st a, r1\n br.lt r1, 3, m\n sync 2\n br.lt r1, 3, l\n sync 3\n"
+          " halt\n",
+     NSR_OK,
+     "program 0\n"
+     "  loop 1\n"
+     "    sync 1 (stays)\n"
+     "    act[1] st (island)\n"
+     "    island 2\n"
+     "      sp[2] st (island)\n"
+     "      sp[3] st (island)\n"
+     "    marker of sp in front of sp[5]\n"
+     "    sync 2 (stays)\n"
+     "  sync 3\n"
+     "island: the loop at sp[3] has several entries\n"},
+    {"register operations without structure",
+     HEAD ".engine sp\n sync 1\n br.eq r1, 1, n\nm: add r1, r1, 1\n"
+          "n: add r1, r1, 2\n br.lt r1, 3, m\n sync 2\n st a, r1\n sync 3\n"
+          " halt\n",
+     NSR_OK,
+     "program 0\n"
+     "  sync 1\n"
+     "  sync 2\n"
+     "  sp[6] st\n"
+     "  sync 3\n"},
+    {"opposite code that can be read",
+     HEAD ".engine act\n sync 1\n st b, r1\n sync 2\nl: sync 3\n sync 4\n"
+          " br.lt r1, 3, l\n sync 5\n sync 6\n halt\n"
+          ".engine sp\n sync 1\n sync 2\n br.eq r1, 1, n\nm: sync 4\n"
+          "n: sync 3\n br.lt r1, 3, m\n sync 5\n st a, r1\n sync 6\n halt\n",
+     NSR_OK,
+     "program 0\n"
+     "  sync 1\n"
+     "  act[1] st\n"
+     "  sync 2 (stays)\n"
+     "  island 1\n"
+     "    sync 3 (stays)\n"
+     "    sync 4 (stays)\n"
+     "  sync 5 (stays)\n"
+     "  sp[7] st\n"
+     "  sync 6\n"
+     "island: the loop at sp[4] has several entries\n"},
+    {"two of them with different barriers grow into one",
+     HEAD ".engine act\n sync 1\n br.eq r1, 1, n\nm: sync 2\nn: sync 3\n"
+          " br.lt r1, 3, m\n sync 4\n sync 5\n halt\n"
+          ".engine sp\n sync 1\n br.eq r1, 1, n\nm: sync 3\nn: sync 4\n"
+          " br.lt r1, 3, m\n sync 2\n sync 5\n halt\n",
+     NSR_OK,
+     "program 0\n"
+     "  sync 1 (stays)\n"
+     "  island 1\n"
+     "    sync 2 (stays)\n"
+     "    sync 3 (stays)\n"
+     "    sync 4 (stays)\n"
+     "  sync 5 (stays)\n"
+     "island: the loop at act[3] has several entries\n"},
+    {"at the start of a loop's body",
+     HEAD ".engine sp\n sync 1\nl: br.eq r1, 1, n\nm: sync 2\nn: st a, r1\n"
+          " br.lt r1, 3, m\n sync 3\n st b, r1\n sync 4\n br.lt r2, 3, l\n"
+          " sync 5\n halt\n",
+     NSR_OK,
+     "program 0\n"
+     "  sync 1 (stays)\n"
+     "  loop 1\n"
+     "    island 2\n"
+     "      sp[3] st (island)\n"
+     "      sync 2 (stays)\n"
+     "    sync 3 (stays)\n"
+     "    sp[6] st\n"
+     "    sync 4 (stays)\n"
+     "  sync 5 (stays)\n"
+     "island: the loop at sp[3] has several entries\n"},
+};
+
+static void test_flows(void **state) {
+  (void)state;
+  CHECK_CASES(flows, NSR_STAGE_SCOPES);
+}
+
 /* ---- what is told all the same */
 
 static const struct pass_case errors[] = {
@@ -149,6 +290,28 @@ static const struct pass_case errors[] = {
           "l: br.eq r2, r1, d\n ld r3, a\n add r2, r2, 1\n br l\n"
           "d: sync 2\n halt\n",
      NSR_E_REFUSED, "may write a word"},
+    {"no structure up to the end",
+     HEAD ".engine sp\n sync 1\nl: br.ge r1, 3, d\n sync 2\n br.eq r1, 2, e\n"
+          " br l\nd: sync 3\n halt\ne: sync 4\n halt\n",
+     NSR_E_REFUSED, "the loop is left to several places"},
+    {"no exit from it",
+     HEAD ".engine sp\n sync 1\n br.eq r1, 1, n\nm: st a, r1\nn: sync 2\n"
+          " br m\n sync 3\n halt\n",
+     NSR_E_REFUSED, "the loop has several entries"},
+    {"other barriers opposite",
+     HEAD ".engine act\n sync 1\nl: sync 2\n br.lt r1, 3, l\n sync 5\n halt\n"
+          ".engine sp\n sync 1\n br.eq r1, 1, n\nm: sync 3\nn: sync 4\n"
+          " br.lt r1, 3, m\n sync 5\n halt\n",
+     NSR_E_FAULT, "barrier 3 in code without structure on sp is none of act's"},
+    {"nothing opposite",
+     HEAD ".engine act\n sync 1\n sync 5\n halt\n"
+          ".engine sp\n sync 1\n br.eq r1, 1, n\nm: sync 3\nn: sync 4\n"
+          " br.lt r1, 3, m\n sync 5\n halt\n",
+     NSR_E_FAULT, "barrier 3 in code without structure on sp is none of act's"},
+    {"one of its barriers stands elsewhere as well",
+     HEAD ".engine sp\n sync 1\n br.eq r1, 1, n\nm: sync 3\nn: sync 4\n"
+          " br.lt r1, 3, m\nl: sync 4\n br.lt r1, 3, l\n sync 5\n halt\n",
+     NSR_E_REFUSED, "stands at two places"},
     {"a barrier with another core",
      HEAD ".engine pool\n sync 1\n cbar\n sync 2\n halt\n", NSR_E_REFUSED,
      "another core"},
@@ -160,8 +323,8 @@ static void test_errors(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_reasons),
-                                     cmocka_unit_test(test_extents),
-                                     cmocka_unit_test(test_errors)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_reasons), cmocka_unit_test(test_extents),
+      cmocka_unit_test(test_flows), cmocka_unit_test(test_errors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

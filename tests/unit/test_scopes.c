@@ -62,14 +62,6 @@ static const struct pass_case single[] = {
      "program 0\n  loop 1\n    arm 2\n      sync 0\n      loop 3\n"
      "        arm 4\n          sync 1\n          loop 5\n            arm 6\n"
      "              sp[5] st\n              sync 2\n  sync 3\n"},
-    {"irreducible",
-     HEAD ".engine sp\n br.eq r1, 1, m\nl: st a, r1\nm: sync\n"
-          " br.lt r1, 3, l\n sync\n halt\n",
-     NSR_E_REFUSED, "several entries"},
-    {"arms that share code",
-     HEAD ".engine sp\n br.eq r1, 1, t\n br.eq r2, 1, s\nt: st a, r1\n sync\n"
-          "s: sync\n halt\n",
-     NSR_E_REFUSED, "share"},
     {"both arms",
      HEAD ".engine sp\n br.eq r1, 1, t\n st a, r1\n sync 1\n br j\n"
           "t: st a, r2\n sync 2\nj: sync 3\n halt\n",
@@ -82,10 +74,6 @@ static const struct pass_case single[] = {
      NSR_OK,
      "program 0\n  arm 1\n    sp[4] st\n    sync 1\n  arm 2\n    sp[1] st\n"
      "    sync 2\n  sync 3\n"},
-    {"two exits",
-     HEAD ".engine sp\nl: br.ge r1, 3, d\n sync\n br.eq r1, 2, e\n"
-          " br l\ne: st a, r1\nd: sync\n halt\n",
-     NSR_E_REFUSED, "several places"},
     {"no exit", HEAD ".engine sp\n sync\nl: sync\n br l\n halt\n",
      NSR_E_REFUSED, "without an exit"},
     {"private loop: a marker behind it",
