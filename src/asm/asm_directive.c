@@ -296,7 +296,7 @@ static enum nsr_status section_room(struct nsr_asm *a, const char *at, size_t n,
 }
 
 static enum nsr_status bytes(struct nsr_asm *a) {
-  struct nsr_build_section *to;
+  struct nsr_build_section *to = NULL;
   const char *s;
   size_t n, size;
   nsr_asm_blank(a);
@@ -310,7 +310,7 @@ static enum nsr_status bytes(struct nsr_asm *a) {
 }
 
 static enum nsr_status hex(struct nsr_asm *a) {
-  struct nsr_build_section *to;
+  struct nsr_build_section *to = NULL;
   const char *s;
   size_t n;
   nsr_asm_blank(a);

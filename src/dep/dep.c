@@ -1,47 +1,52 @@
 /* dep.c - conflicts of the whole kernel, in the order the input gives them.
+ *
+ * One walk of the input. At each work the earlier sites that its own conflict
+ * with are looked up, the latest first, and the search ends where the rest
+ * follows: behind an access of the same channel that surely ran (a channel
+ * retires in order), and behind a write of the same bytes that surely ran and
+ * was ordered behind all that it conflicts with.
  */
 #include "dep/dep.h"
 
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "dep/distance.h"
+#include "base/work.h"
+#include "dep/chains.h"
 #include "dep/known.h"
-#include "mem/conflict.h"
 
-NSR_MUST_USE static enum nsr_status
-collect_accesses(struct nsr_ctx *ctx, const struct nsr_distances *d,
-                 struct nsr_access **out, size_t *n) {
-  const struct nsr_tree *t = d->tree;
-  const struct nsr_program *p = t->program;
-  NSR_VEC(struct nsr_access) v = {0};
-  for (uint32_t w = 0; w < t->nworks; w++) {
-    const struct nsr_work *x = &t->works[w];
-    const struct nsr_stream *s = p->stream[x->engine];
-    struct nsr_insn insn;
-    if (x->channel < 0 || x->marker)
-      continue;
-    NSR_TRY(nsr_stream_decode(ctx, p->k, s, x->insn, &insn));
-    for (int i = 0; i < insn.noperands; i++) {
-      struct nsr_access a = {.owner = w};
-      struct nsr_form f = nsr_values_form(&d->values[x->engine], x->insn, i);
-      nsr_footprint_of(p->k, &insn.operands[i],
-                       nsr_operand_tensor(s, x->insn, i),
-                       f.kind == NSR_FORM_CONST ? &f.base : NULL, &a.footprint);
-      NSR_PUSH(ctx, NSR_SCRATCH, &v, a);
-    }
-  }
-  *out = v.v;
-  *n = v.n;
-  return NSR_OK;
-}
+/* Entries of one chain that the input leaves unordered one by one; further
+ * ones are found together. */
+enum { MAX_OPEN = 16 };
 
-/* A channel that executes in order needs no wait between its own. */
-static bool in_order(const struct nsr_tree *t, uint32_t a, uint32_t b) {
-  int ch = t->works[a].channel;
-  return ch == t->works[b].channel &&
-         nsr_channel_order(t->program->k, ch) == NSR_ORDER_FULL;
-}
+/* A loop around the work that looks: its works first..end-1. */
+struct around {
+  uint32_t scope, first, end;
+  uint32_t floor; /* carried: nothing in front of this work matters */
+};
+
+struct search {
+  struct nsr_ctx *ctx;
+  const struct nsr_tree *t;
+  const struct nsr_distances *d;
+  const uint32_t *target;
+  struct nsr_sites sites;
+  struct nsr_chains chains;
+  struct around *scopes; /* by scope: the works of its subtree */
+  uint32_t *loop_of;     /* by work: nsr_distance_loop */
+  uint32_t next;         /* the work behind the last one looked at */
+  bool *complete; /* by work: ordered behind all that it conflicts with */
+  uint32_t *first;
+  NSR_VEC(struct nsr_dep) deps;
+  struct nsr_walk *walk;
+  /* the work that looks */
+  uint32_t w;
+  const struct nsr_site *site;
+  NSR_VEC(struct around) loops; /* around it, the innermost first */
+  uint32_t floor;               /* forward: .. */
+};
+
+/* ---- pairs */
 
 static int by_consumer(const void *a, const void *b) {
   const struct nsr_dep *x = a, *y = b;
@@ -57,30 +62,11 @@ static int by_consumer(const void *a, const void *b) {
 /* How many of the latest executions of p need not have retired, if no
  * conflict is nearer than k iterations: p runs once in each. Another k, or a p
  * that may be passed by, leaves the most recent instance. */
-static void set_lag(const struct nsr_distances *d, struct nsr_dep *dep,
-                    uint32_t k) {
+static uint8_t lag_of(const struct search *s, uint32_t p, uint32_t k) {
   uint32_t lag = 0;
-  if (nsr_distance_every(d, dep->p) && k > 0)
-    lag = dep->p < dep->c ? k : k - 1;
-  dep->lag = (uint8_t)(lag < NSR_MAX_LAG ? lag : NSR_MAX_LAG);
-}
-
-/* Finds at which distances a pair conflicts, from `least` on; a pair that
- * never does is no dependence. */
-static enum nsr_status set_distance(struct nsr_ctx *ctx,
-                                    const struct nsr_distances *d,
-                                    struct nsr_dep *dep, uint32_t least) {
-  uint32_t k;
-  bool exact;
-  NSR_TRY(nsr_distance(ctx, d, dep->p, dep->c, least, &k, &exact));
-  dep->lag = 0;
-  if (k == NSR_NEVER)
-    dep->overlap = NSR_OVERLAP_NO;
-  else if (exact)
-    set_lag(d, dep, k);
-  dep->sure = exact && k == 0 && nsr_distance_every(d, dep->p) &&
-              nsr_distance_every(d, dep->c);
-  return NSR_OK;
+  if (k > 0 && nsr_distance_every(s->d, p))
+    lag = p < s->w ? k : k - 1;
+  return (uint8_t)(lag < NSR_MAX_LAG ? lag : NSR_MAX_LAG);
 }
 
 /* The nearest distance, in iterations of the outermost loop, at which an
@@ -93,60 +79,43 @@ static uint32_t nearest(const struct nsr_tree *t, uint32_t shared) {
   return loops == 1;
 }
 
-/* Both directions of each conflict that can occur. */
-NSR_MUST_USE static enum nsr_status
-direct(struct nsr_ctx *ctx, const struct nsr_distances *distances,
-       const struct nsr_conflicts *conflicts, struct nsr_deps *out) {
-  const struct nsr_tree *t = distances->tree;
-  NSR_VEC(struct nsr_dep) v = {0};
-  for (size_t i = 0; i < conflicts->n; i++) {
-    const struct nsr_conflict *x = &conflicts->v[i];
-    struct nsr_dep d = {.p = x->a,
-                        .c = x->b,
-                        .overlap = (uint8_t)x->overlap,
-                        .where = x->where};
-    if (in_order(t, x->a, x->b))
-      continue;
-    uint32_t shared =
-        nsr_common_shared(t, t->works[x->a].scope, t->works[x->b].scope);
-    if (x->a != x->b)
-      NSR_TRY(set_distance(ctx, distances, &d, 0));
-    if (x->a != x->b && d.overlap != NSR_OVERLAP_NO)
-      NSR_PUSH(ctx, NSR_SCRATCH, &v, d);
-    if (!t->scopes[shared].loops)
-      continue;
-    d = (struct nsr_dep){.p = x->b,
-                         .c = x->a,
-                         .overlap = (uint8_t)x->overlap,
-                         .where = x->where};
-    NSR_TRY(set_distance(ctx, distances, &d, nearest(t, shared)));
-    if (d.overlap != NSR_OVERLAP_NO)
-      NSR_PUSH(ctx, NSR_SCRATCH, &v, d);
-  }
-  if (v.n)
-    qsort(v.v, v.n, sizeof *v.v, by_consumer);
-  uint32_t *first;
-  NSR_NEW(ctx, NSR_SCRATCH, first, t->nworks + 1);
-  for (size_t i = 0; i < v.n; i++)
-    first[v.v[i].c + 1]++;
-  for (uint32_t w = 0; w < t->nworks; w++)
-    first[w + 1] += first[w];
-  *out = (struct nsr_deps){
-      .tree = t, .n = (uint32_t)v.n, .deps = v.v, .first = first};
-  return NSR_OK;
+/* Sets lag and sureness of a pair at distances from `least` on; false: it
+ * never conflicts. */
+static bool set_distance(const struct search *s, const struct nsr_site *x,
+                         uint32_t least, struct nsr_dep *d) {
+  bool exact =
+      s->loop_of[d->p] != NSR_NONE && s->loop_of[d->p] == s->loop_of[d->c];
+  uint32_t k = least;
+  if (exact)
+    k = nsr_pattern_distance(
+        s->t->program->k, &s->sites.groups[x->group].pattern,
+        &s->sites.groups[s->site->group].pattern, least, &exact);
+  if (k == NSR_NEVER)
+    return false;
+  d->lag = exact ? lag_of(s, d->p, k) : 0;
+  d->sure = exact && k == 0 && !x->may && !s->site->may &&
+            nsr_distance_every(s->d, d->p) && nsr_distance_every(s->d, d->c);
+  return true;
 }
 
-/* ---- what the input orders */
-
-struct check {
-  struct nsr_ctx *ctx;
-  const struct nsr_distances *distances;
-  const uint32_t *target;
-  struct nsr_deps *deps;
-};
+/* Whether the machine orders a pair by itself: on a channel that executes in
+ * order, and accumulation into the same PSUM bytes, after the write that
+ * started it, where a channel keeps that like hidden state. */
+static bool automatic(const struct search *s, const struct nsr_site *x) {
+  const struct nsr_tree *t = s->t;
+  int ch = t->works[s->w].channel;
+  if (ch != t->works[x->work].channel)
+    return false;
+  enum nsr_order order = nsr_channel_order(t->program->k, ch);
+  return order == NSR_ORDER_FULL ||
+         (order == NSR_ORDER_HIDDEN && x->writes && s->site->acc &&
+          s->sites.groups[x->group].footprint.space == NSR_PSUM);
+}
 
 const char *nsr_bytes_text(struct nsr_ctx *ctx, const struct nsr_bytes *b) {
   const char *space = nsr_space_name((enum nsr_space)b->space);
+  if (b->space > NSR_PSUM)
+    return nsr_printf(ctx, NSR_KEEP, "hidden state of the engine");
   if (b->space == NSR_DRAM)
     return nsr_printf(ctx, NSR_KEEP, "%s bytes %lld..%lld", space,
                       (long long)b->lo, (long long)b->hi - 1);
@@ -155,14 +124,14 @@ const char *nsr_bytes_text(struct nsr_ctx *ctx, const struct nsr_bytes *b) {
                     (long long)b->hi - 1);
 }
 
-static enum nsr_status report_race(const struct check *c,
+static enum nsr_status report_race(const struct search *s,
                                    const struct nsr_dep *d) {
-  const struct nsr_tree *t = c->deps->tree;
+  const struct nsr_tree *t = s->t;
   struct nsr_place p = nsr_work_place(t, &t->works[d->p]);
-  const char *where = nsr_bytes_text(c->ctx, &d->where);
+  const char *where = nsr_bytes_text(s->ctx, &d->where);
   if (!where)
     return NSR_E_NOMEM;
-  return nsr_fail(c->ctx, NSR_E_RACE, nsr_work_place(t, &t->works[d->c]),
+  return nsr_fail(s->ctx, NSR_E_RACE, nsr_work_place(t, &t->works[d->c]),
                   "a race in the input: nothing orders this behind %s[%lld] "
                   "(%s:%u), which touches the same bytes (%s)%s",
                   p.engine, (long long)p.insn,
@@ -181,17 +150,6 @@ static bool same_region(const struct nsr_tree *t, const struct nsr_dep *d) {
   return d->p < d->c && p->scope == c->scope && p->region == c->region;
 }
 
-/* A pair that the input leaves unordered within an iteration is taken as
- * disjoint there; from one iteration to the next it was ordered. */
-static enum nsr_status unorder(const struct check *c, struct nsr_dep *d) {
-  const struct nsr_tree *t = c->deps->tree;
-  uint32_t least = nearest(t, t->works[d->p].scope);
-  NSR_TRY(set_distance(c->ctx, c->distances, d, least));
-  if (d->lag == 0)
-    d->lag = 1;
-  return NSR_OK;
-}
-
 /* Whether both surely run in one execution of the region, in one body of it:
  * elsewhere the input may be ordered in ways that a walk over all paths does
  * not see, and the judge decides. */
@@ -201,24 +159,280 @@ static bool together(const struct nsr_tree *t, const struct nsr_dep *d) {
                                   !t->scopes[p->scope].barrier);
 }
 
-static enum nsr_status check_work(void *user, struct nsr_walk *walk,
-                                  uint32_t w) {
-  struct check *c = user;
-  const struct nsr_tree *t = c->deps->tree;
-  int engine = t->works[w].engine;
-  if (c->target[w] != NSR_NONE)
-    nsr_walk_wait(walk, engine, c->target[w], 0);
-  for (uint32_t i = c->deps->first[w]; i < c->deps->first[w + 1]; i++) {
-    struct nsr_dep *d = &c->deps->deps[i];
-    if (d->unordered || nsr_walk_known(walk, engine, d->p, d->lag))
-      continue;
-    if ((d->overlap == NSR_OVERLAP_MUST || d->sure) && together(t, d))
-      return report_race(c, d);
-    d->unordered = true;
-    c->deps->unordered++;
-    if (same_region(t, d))
-      NSR_TRY(unorder(c, d));
+/* A pair that the input leaves unordered within an iteration is taken as
+ * disjoint there; from one iteration to the next it was ordered. */
+static enum nsr_status leave_open(struct search *s, const struct nsr_site *x,
+                                  struct nsr_dep *d) {
+  if ((d->overlap == NSR_OVERLAP_MUST || d->sure) && together(s->t, d) &&
+      !nsr_walk_coarse(s->walk))
+    return report_race(s, d);
+  s->complete[s->w] = false;
+  d->unordered = true;
+  if (!same_region(s->t, d))
+    return NSR_OK;
+  if (!set_distance(s, x, nearest(s->t, s->t->works[d->p].scope), d))
+    d->overlap = NSR_OVERLAP_NO;
+  if (d->lag == 0)
+    d->lag = 1;
+  return NSR_OK;
+}
+
+/* ---- looking along a chain */
+
+enum found { NEVER_MEETS, ORDERED, OPEN };
+
+/* One entry: its dependence, if it is one; *lag tells how strong the order
+ * is. */
+static enum nsr_status look(struct search *s, const struct nsr_chain_entry *e,
+                            uint32_t link, enum found *out, uint8_t *lag) {
+  const struct nsr_site *x = &s->sites.sites[e->site];
+  const struct nsr_site_link *l = &s->sites.links[link];
+  const struct nsr_tree *t = s->t;
+  bool must = l->overlap == NSR_OVERLAP_MUST && !x->may && !s->site->may;
+  struct nsr_dep d = {.p = e->work,
+                      .c = s->w,
+                      .overlap = must ? NSR_OVERLAP_MUST : NSR_OVERLAP_MAY,
+                      .where = l->where};
+  uint32_t least = 0;
+  bool known;
+  nsr_work_count(s->ctx, NSR_WORK_DEP, 1);
+  if (e->work >= s->w)
+    least = nearest(
+        t, nsr_common_shared(t, t->works[e->work].scope, t->works[s->w].scope));
+  *out = NEVER_MEETS;
+  *lag = 0;
+  if (!set_distance(s, x, least, &d))
+    return NSR_OK;
+  *lag = d.lag;
+  *out = ORDERED;
+  if (automatic(s, x))
+    return NSR_OK;
+  NSR_TRY(
+      nsr_walk_known(s->walk, t->works[s->w].engine, e->work, d.lag, &known));
+  if (!known) {
+    *out = OPEN;
+    NSR_TRY(leave_open(s, x, &d));
   }
+  NSR_PUSH(s->ctx, NSR_SCRATCH, &s->deps, d);
+  return NSR_OK;
+}
+
+/* Of the n entries in front of e, all in its region, those at the end that the
+ * input leaves unordered, too: a channel retires in order. */
+static enum nsr_status count_open(struct search *s,
+                                  const struct nsr_chain_entry *e, uint32_t n,
+                                  uint32_t *open) {
+  uint32_t lo = 0, hi = n; /* e[-1-i] is open for i < lo, known from hi on */
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    bool known;
+    NSR_TRY(nsr_walk_known(s->walk, s->t->works[s->w].engine,
+                           e[-1 - (int64_t)mid].work, 0, &known));
+    if (known)
+      hi = mid;
+    else
+      lo = mid + 1;
+  }
+  *open = lo;
+  return NSR_OK;
+}
+
+/* A chain in one of the lists that a site looks through. */
+struct view {
+  const struct nsr_chain *chain;
+  uint32_t link; /* to all its entries, NSR_NONE: each has its own */
+  bool own;      /* of the site's group: the same bytes, or the same pattern */
+};
+
+static bool moves(const struct search *s, const struct nsr_chain_entry *e) {
+  return s->sites.groups[s->site->group].moves ||
+         s->sites.groups[s->sites.sites[e->site].group].moves;
+}
+
+/* How many entries in front of e need not be looked at, if e has been found
+ * to be so and surely ran (sure). */
+static enum nsr_status passed_over(struct search *s, const struct view *v,
+                                   const struct nsr_chain_entry *e,
+                                   enum found found, bool sure, uint32_t *nopen,
+                                   uint32_t *skip) {
+  *skip = 0;
+  if (found == ORDERED && sure && v->own) /* at an equal lag */
+    *skip = e->older;
+  if (found == NEVER_MEETS && v->link != NSR_NONE) /* nor do the others */
+    *skip = e->older;
+  if (found == OPEN && ++*nopen > MAX_OPEN && !moves(s, e))
+    NSR_TRY(count_open(s, e, e->older, skip));
+  return NSR_OK;
+}
+
+/* Looks at entries to-1 .. from of a chain. *end: the entry behind which the
+ * rest follows, NULL: there was none. in: the scope of which e surely ran
+ * once it did, by a function of the direction. */
+static enum nsr_status
+look_along(struct search *s, const struct view *v, uint32_t from, uint32_t to,
+           uint32_t floor,
+           bool (*ran)(const struct search *, const struct nsr_work *,
+                       const struct around *),
+           const struct around *in, const struct nsr_chain_entry **end) {
+  const struct nsr_chain_entry *e = s->chains.entries + v->chain->first;
+  uint32_t nopen = 0;
+  *end = NULL;
+  while (to > from && e[to - 1].work >= floor) {
+    const struct nsr_chain_entry *x = &e[--to];
+    enum found found;
+    uint8_t lag;
+    uint32_t skip;
+    NSR_TRY(look(s, x, v->link == NSR_NONE ? x->link : v->link, &found, &lag));
+    bool sure = ran(s, &s->t->works[x->work], in);
+    if (found == ORDERED && sure && lag == 0) {
+      *end = x;
+      return NSR_OK;
+    }
+    NSR_TRY(passed_over(s, v, x, found, sure, &nopen, &skip));
+    to -= skip < to - from ? skip : to - from;
+  }
+  return NSR_OK;
+}
+
+/* In front of the work that looks: what lies in a body around it has run. */
+static bool ran_before(const struct search *s, const struct nsr_work *x,
+                       const struct around *in) {
+  (void)in;
+  return nsr_common_in(s->t, s->t->works[s->w].scope, x->scope);
+}
+
+/* In the iteration before this one of a loop: all that lies on each way that
+ * goes on. */
+static bool ran_last(const struct search *s, const struct nsr_work *x,
+                     const struct around *in) {
+  uint32_t scope = x->scope;
+  for (; scope != in->scope; scope = s->t->scopes[scope].parent) {
+    const struct nsr_common *c = &s->t->scopes[scope];
+    if (c->kind != NSR_SCOPE_ARM || !c->to_end || c->skip != NSR_ENDS_EXIT)
+      return false;
+  }
+  return true;
+}
+
+/* Whether what conflicts with e follows from e: it wrote the same bytes, and
+ * was itself ordered. */
+static bool hides(const struct search *s, const struct view *v,
+                  const struct nsr_chain_entry *e) {
+  return v->own && v->chain->writes && s->complete[e->work];
+}
+
+static enum nsr_status look_through(struct search *s, const struct view *v) {
+  const struct nsr_chain_entry *end;
+  uint32_t to = nsr_chain_before(&s->chains, v->chain, s->w), covered = 0;
+  uint32_t from = to;
+  NSR_TRY(look_along(s, v, 0, to, s->floor, ran_before, NULL, &end));
+  if (end)
+    covered = end->work + 1;
+  if (end && hides(s, v, end))
+    s->floor = end->work + 1;
+  for (size_t i = 0; i < s->loops.n; i++) {
+    struct around *a = &s->loops.v[i];
+    if (a->first < covered || a->first < s->floor)
+      break;
+    to = nsr_chain_before(&s->chains, v->chain, a->end);
+    NSR_TRY(look_along(s, v, from, to, a->floor, ran_last, a, &end));
+    if (end && hides(s, v, end) && !moves(s, end))
+      a->floor = end->work;
+    from = to;
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status look_in_list(struct search *s,
+                                    const struct nsr_chain_list *list,
+                                    uint32_t link, bool own, bool writers) {
+  for (uint32_t i = list->first; i < list->first + list->n; i++) {
+    struct view v = {&s->chains.chains[i], link, own};
+    if (v.chain->writes == writers)
+      NSR_TRY(look_through(s, &v));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status look_in_lists(struct search *s, bool writers) {
+  const struct nsr_site_group *g = &s->sites.groups[s->site->group];
+  if (g->self != NSR_NONE)
+    NSR_TRY(look_in_list(s, &s->chains.own[s->site->group], g->self, true,
+                         writers));
+  NSR_TRY(look_in_list(s, &s->chains.near[s->site->group], NSR_NONE, false,
+                       writers));
+  for (uint32_t u = g->first_up; u < g->first_up + g->nups; u++) {
+    uint32_t link = s->sites.ups[u];
+    uint32_t other = nsr_site_other(&s->sites.links[link], s->site->group);
+    NSR_TRY(look_in_list(s, &s->chains.own[other], link, false, writers));
+  }
+  return NSR_OK;
+}
+
+/* ---- one work */
+
+static enum nsr_status find_loops(struct search *s) {
+  uint32_t scope = s->t->works[s->w].scope;
+  s->loops.n = 0;
+  for (; scope != NSR_NONE; scope = s->t->scopes[scope].parent)
+    if (s->t->scopes[scope].kind == NSR_SCOPE_LOOP)
+      NSR_PUSH(s->ctx, NSR_SCRATCH, &s->loops, s->scopes[scope]);
+  return NSR_OK;
+}
+
+/* Takes pairs that several of their accesses make together, the strictest of
+ * each. */
+static void merge_pairs(struct search *s, uint32_t from) {
+  struct nsr_dep *v = s->deps.v;
+  size_t kept = from;
+  if (s->deps.n > from)
+    qsort(v + from, s->deps.n - from, sizeof *v, by_consumer);
+  for (size_t i = from; i < s->deps.n; i++) {
+    struct nsr_dep *last = kept > from ? &v[kept - 1] : NULL;
+    if (!last || last->p != v[i].p) {
+      v[kept++] = v[i];
+      continue;
+    }
+    if (v[i].overlap > last->overlap) {
+      last->overlap = v[i].overlap;
+      last->where = v[i].where;
+    }
+    last->lag = v[i].lag < last->lag ? v[i].lag : last->lag;
+    last->sure |= v[i].sure;
+    last->unordered &= v[i].unordered;
+  }
+  s->deps.n = kept;
+}
+
+/* The pairs of one work. In another round through a loop they are found
+ * anew. */
+static enum nsr_status search_work(void *user, struct nsr_walk *walk,
+                                   uint32_t w) {
+  struct search *s = user;
+  bool again = w < s->next, was_complete = s->complete[w];
+  if (again)
+    s->deps.n = s->first[w];
+  s->first[w] = (uint32_t)s->deps.n;
+  s->next = w + 1;
+  s->w = w;
+  s->complete[w] = true;
+  if (s->target[w] != NSR_NONE)
+    NSR_TRY(nsr_walk_wait(walk, s->t->works[w].engine, s->target[w], 0));
+  NSR_TRY(find_loops(s));
+  for (uint32_t i = s->sites.first[w]; i < s->sites.first[w + 1]; i++) {
+    s->site = &s->sites.sites[i];
+    s->floor = 0;
+    for (size_t l = 0; l < s->loops.n; l++)
+      s->loops.v[l].floor = 0;
+    NSR_TRY(look_in_lists(s, true));
+    if (s->site->writes)
+      NSR_TRY(look_in_lists(s, false));
+  }
+  merge_pairs(s, s->first[w]);
+  /* earlier works may have relied on it */
+  if (again && was_complete && !s->complete[w])
+    nsr_walk_again(walk);
+  s->complete[w] &= !again || was_complete;
   return NSR_OK;
 }
 
@@ -301,24 +515,50 @@ uint32_t nsr_deps_levels(const struct nsr_deps *deps) {
   return levels;
 }
 
+/* The works of each scope's subtree, which follow each other. */
+static void find_ranges(struct search *s, uint32_t scope, uint32_t *at) {
+  struct around *a = &s->scopes[scope];
+  a->scope = scope;
+  a->first = *at;
+  for (uint32_t p = s->t->scopes[scope].first_part; p != NSR_NONE;
+       p = s->t->parts[p].next)
+    if (s->t->parts[p].kind == NSR_PART_SCOPE)
+      find_ranges(s, s->t->parts[p].first, at);
+    else if (s->t->parts[p].kind == NSR_PART_SEGMENT)
+      *at += s->t->parts[p].n;
+  a->end = *at;
+}
+
+static enum nsr_status prepare(struct search *s) {
+  const struct nsr_tree *t = s->t;
+  uint32_t at = 0;
+  NSR_TRY(nsr_sites_find(s->ctx, s->d, &s->sites));
+  NSR_TRY(nsr_chains_build(s->ctx, &s->sites, &s->chains));
+  NSR_NEW(s->ctx, NSR_SCRATCH, s->scopes, t->nscopes);
+  find_ranges(s, 0, &at);
+  NSR_NEW(s->ctx, NSR_SCRATCH, s->complete, t->nworks);
+  NSR_NEW(s->ctx, NSR_SCRATCH, s->first, t->nworks + 1);
+  NSR_NEW(s->ctx, NSR_SCRATCH, s->loop_of, t->nworks);
+  for (uint32_t w = 0; w < t->nworks; w++)
+    s->loop_of[w] = nsr_distance_loop(s->d, w);
+  NSR_TRY(nsr_walk_new(s->ctx, t, NSR_MAX_LAG + 1, true, &s->walk));
+  for (uint32_t w = 0; w < t->nworks; w++)
+    if (s->target[w] != NSR_NONE)
+      nsr_walk_awaits(s->walk, w, s->target[w], 0);
+  return NSR_OK;
+}
+
 enum nsr_status nsr_deps_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
                               const uint32_t *target, struct nsr_deps *out) {
-  struct nsr_access *accesses;
-  size_t n;
-  struct nsr_conflicts conflicts;
-  struct nsr_distances distances;
-  NSR_TRY(nsr_distances_init(ctx, t, &distances));
-  NSR_TRY(collect_accesses(ctx, &distances, &accesses, &n));
-  NSR_TRY(nsr_conflicts_find(ctx, NSR_SCRATCH, accesses, n, &conflicts));
-  NSR_TRY(direct(ctx, &distances, &conflicts, out));
-  NSR_TRY(check_loads(ctx, out));
-  bool *awaited;
-  NSR_NEW(ctx, NSR_SCRATCH, awaited, t->nworks);
-  for (uint32_t w = 0; w < t->nworks; w++)
-    if (target[w] != NSR_NONE)
-      awaited[target[w]] = true;
-  struct nsr_walk walk;
-  NSR_TRY(nsr_walk_init(ctx, t, awaited, nsr_deps_levels(out), true, &walk));
-  struct check c = {ctx, &distances, target, out};
-  return nsr_walk_run(&walk, check_work, &c);
+  struct nsr_distances d;
+  NSR_TRY(nsr_distances_init(ctx, t, &d));
+  struct search s = {.ctx = ctx, .t = t, .d = &d, .target = target};
+  NSR_TRY(prepare(&s));
+  NSR_TRY(nsr_walk_run(s.walk, search_work, &s));
+  s.first[t->nworks] = (uint32_t)s.deps.n;
+  *out = (struct nsr_deps){
+      .tree = t, .n = (uint32_t)s.deps.n, .deps = s.deps.v, .first = s.first};
+  for (uint32_t i = 0; i < out->n; i++)
+    out->unordered += s.deps.v[i].unordered;
+  return check_loads(ctx, out);
 }

@@ -18,16 +18,35 @@ NSR_MUST_USE enum nsr_status nsr_distances_init(struct nsr_ctx *ctx,
                                                 const struct nsr_tree *tree,
                                                 struct nsr_distances *out);
 
-/* The smallest k >= least such that p in some iteration t of the outermost
- * loop around both, and c in iteration t + k, touch a common byte that one of
- * them writes; NSR_NEVER: none. *exact is false where there is no such loop,
- * or addresses are not known well enough: then k = least, the safe answer.
- * Rotation with coprime or long periods and affine addresses with different
- * steps are of that kind. What a channel keeps in order does not count:
- * accumulation in PSUM. */
-NSR_MUST_USE enum nsr_status
-nsr_distance(struct nsr_ctx *ctx, const struct nsr_distances *d, uint32_t p,
-             uint32_t c, uint32_t least, uint32_t *k, bool *exact);
+/* One operand, wherever its address goes. */
+struct nsr_pattern {
+  struct nsr_operand op;
+  uint32_t tensor;      /* it is tied to, NSR_NONE: none */
+  uint32_t loop;        /* around it: nsr_distance_loop */
+  struct nsr_form form; /* of the address register; a constant where there is
+                           none */
+};
+
+/* The pattern of an operand of work w, decoded as x. Members that mean
+ * nothing, and padding, are 0. */
+void nsr_pattern_of(const struct nsr_distances *d, uint32_t w,
+                    const struct nsr_insn *x, int operand,
+                    struct nsr_pattern *out);
+
+/* The smallest k >= least such that p in some iteration t, and c in iteration
+ * t + k of the outermost loop around both, touch a common byte; NSR_NEVER:
+ * none. *exact is false where addresses are not known well enough: then
+ * k = least, the safe answer. Rotation with coprime or long periods and affine
+ * addresses with different steps are of that kind. The patterns have bytes in
+ * common, and iterations of the loop are numbered alike. */
+uint32_t nsr_pattern_distance(const struct nsr_kernel *k,
+                              const struct nsr_pattern *p,
+                              const struct nsr_pattern *c, uint32_t least,
+                              bool *exact);
+
+/* Scope of the outermost loop around a work, if its iterations are numbered
+ * alike on all engines, else NSR_NONE. */
+uint32_t nsr_distance_loop(const struct nsr_distances *d, uint32_t w);
 
 /* Whether work w runs exactly once in each completed iteration of the
  * outermost loop around it. */

@@ -121,7 +121,9 @@ static void put_dep(struct nsr_strbuf *b, const struct nsr_tree *t,
     nsr_strbuf_printf(b, " but the last %u", d->lag);
   nsr_strbuf_printf(b, ": %s, %s %lld..%lld%s\n",
                     d->overlap == NSR_OVERLAP_MUST ? "must" : "may",
-                    nsr_space_name((enum nsr_space)d->where.space),
+                    d->where.space > NSR_PSUM
+                        ? "hidden state"
+                        : nsr_space_name((enum nsr_space)d->where.space),
                     (long long)d->where.lo, (long long)d->where.hi - 1,
                     d->unordered ? ", unordered in the input" : "");
 }

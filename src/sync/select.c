@@ -4,15 +4,23 @@
 #include <assert.h>
 
 #include "base/vec.h"
+#include "base/work.h"
 #include "dep/known.h"
 
-/* Facts tested while dropping waits; past it the rest stays as it is. */
-static const uint64_t max_effort = UINT64_C(200000000);
+/* Units of work spent on dropping waits: in all, shared by the items, and for
+ * each of an item's works. Past it the rest stays as it is. */
+static const uint64_t effort = UINT64_C(50000000);
+static const uint64_t effort_per_work = 400;
 
 struct select {
   struct nsr_ctx *ctx;
   const struct nsr_deps *deps;
-  NSR_VEC(struct nsr_need) needs;
+  struct nsr_walk *walk;
+  uint32_t next;                  /* the work behind the last one */
+  uint32_t *first;                /* by work, into needs */
+  NSR_VEC(struct nsr_need) needs; /* of the whole kernel */
+  NSR_VEC(bool) dropped;          /* by need */
+  bool holds;
 };
 
 /* Whom engine waits for to know of p: p itself, or, in a scope it does not
@@ -32,126 +40,171 @@ static uint32_t awaited_for(const struct nsr_tree *t, uint32_t p, int engine) {
   return p;
 }
 
-static void enter(struct nsr_walk *walk, const struct nsr_work *works,
-                  const struct nsr_need *n) {
-  nsr_walk_wait(walk, works[n->c].engine, n->p, n->lag);
-}
-
-static enum nsr_status add_need(struct select *s, struct nsr_walk *walk,
-                                struct nsr_need n) {
-  NSR_PUSH(s->ctx, NSR_SCRATCH, &s->needs, n);
-  enter(walk, s->deps->tree->works, &n);
-  return NSR_OK;
+static enum nsr_status enter(struct select *s, const struct nsr_need *n) {
+  int engine = s->deps->tree->works[n->c].engine;
+  return nsr_walk_wait(s->walk, engine, n->p, n->lag);
 }
 
 /* Whether a dependence holds where the walk stands. */
-static bool satisfied(const struct nsr_walk *walk, int engine,
-                      const struct nsr_dep *d) {
-  return d->overlap == NSR_OVERLAP_NO ||
-         nsr_walk_known(walk, engine, d->p, d->lag);
+static enum nsr_status holds(struct select *s, const struct nsr_dep *d,
+                             bool *yes) {
+  *yes = d->overlap == NSR_OVERLAP_NO;
+  if (*yes)
+    return NSR_OK;
+  int engine = s->deps->tree->works[d->c].engine;
+  return nsr_walk_known(s->walk, engine, d->p, d->lag, yes);
 }
 
-/* Adds what is not known at work w. Each pass of the walk starts anew: heads
- * of loops know less than in the pass before, and the last pass counts. */
+static enum nsr_status all_hold(struct select *s, uint32_t w, bool *yes) {
+  const struct nsr_deps *deps = s->deps;
+  *yes = true;
+  for (uint32_t i = deps->first[w]; i < deps->first[w + 1] && *yes; i++)
+    NSR_TRY(holds(s, &deps->deps[i], yes));
+  return NSR_OK;
+}
+
+static struct nsr_need need_for(const struct select *s,
+                                const struct nsr_dep *d) {
+  const struct nsr_tree *t = s->deps->tree;
+  uint32_t p = awaited_for(t, d->p, t->works[d->c].engine);
+  return (struct nsr_need){d->c, p, p == d->p ? d->lag : 0u};
+}
+
+/* ---- adding */
+
+/* Adds what is not known at work w, from needs.v[from] on. */
+static enum nsr_status add_needs(struct select *s, uint32_t w) {
+  const struct nsr_deps *deps = s->deps;
+  for (uint32_t i = deps->first[w]; i < deps->first[w + 1]; i++) {
+    bool yes;
+    NSR_TRY(holds(s, &deps->deps[i], &yes));
+    if (yes)
+      continue;
+    struct nsr_need n = need_for(s, &deps->deps[i]);
+    NSR_PUSH(s->ctx, NSR_SCRATCH, &s->needs, n);
+    NSR_TRY(enter(s, &n));
+  }
+  return NSR_OK;
+}
+
+/* The engine waits, at one work, as needs.v[from..] say, but for one. */
+static enum nsr_status wait_but(struct select *s, int engine, size_t from,
+                                size_t but) {
+  NSR_TRY(nsr_walk_back(s->walk, engine));
+  for (size_t i = from; i < s->needs.n; i++)
+    if (i != but)
+      NSR_TRY(enter(s, &s->needs.v[i]));
+  return NSR_OK;
+}
+
+/* Of several waits at one work, the first ones may follow from later ones. */
+static enum nsr_status thin_out(struct select *s, uint32_t w, size_t from) {
+  int engine = s->deps->tree->works[w].engine;
+  size_t i = from;
+  while (i < s->needs.n && s->needs.n - from > 1) {
+    bool yes;
+    NSR_TRY(wait_but(s, engine, from, i));
+    NSR_TRY(all_hold(s, w, &yes));
+    if (!yes) {
+      i++;
+      continue;
+    }
+    for (size_t j = i + 1; j < s->needs.n; j++)
+      s->needs.v[j - 1] = s->needs.v[j];
+    s->needs.n--;
+  }
+  return wait_but(s, engine, from, s->needs.n);
+}
+
+/* Each round through a loop starts anew: its head knows less than in the
+ * round before, and the last round counts. */
 static enum nsr_status select_work(void *user, struct nsr_walk *walk,
                                    uint32_t w) {
   struct select *s = user;
-  const struct nsr_deps *deps = s->deps;
-  int engine = deps->tree->works[w].engine;
-  if (w == 0)
-    s->needs.n = 0;
-  for (uint32_t i = deps->first[w]; i < deps->first[w + 1]; i++) {
-    const struct nsr_dep *d = &deps->deps[i];
-    if (satisfied(walk, engine, d))
-      continue;
-    uint32_t p = awaited_for(deps->tree, d->p, engine);
-    NSR_TRY(
-        add_need(s, walk, (struct nsr_need){w, p, p == d->p ? d->lag : 0u}));
-  }
+  if (w < s->next)
+    s->needs.n = s->first[w];
+  s->next = w + 1;
+  s->first[w] = (uint32_t)s->needs.n;
+  if (s->deps->tree->works[w].island)
+    return NSR_OK;
+  NSR_TRY(nsr_walk_hold(walk, s->deps->tree->works[w].engine));
+  NSR_TRY(add_needs(s, w));
+  if (s->needs.n - s->first[w] > 1)
+    NSR_TRY(thin_out(s, w, s->first[w]));
   return NSR_OK;
 }
 
 /* ---- dropping */
 
-struct check {
-  const struct nsr_deps *deps;
-  const struct nsr_need *needs;
-  const uint32_t *first; /* by work, into needs */
-  const bool *dropped;   /* by need */
-  bool holds;
-};
-
 static enum nsr_status check_work(void *user, struct nsr_walk *walk,
                                   uint32_t w) {
-  struct check *c = user;
-  const struct nsr_work *works = c->deps->tree->works;
-  for (uint32_t i = c->first[w]; i < c->first[w + 1]; i++)
-    if (!c->dropped[i])
-      enter(walk, works, &c->needs[i]);
-  for (uint32_t i = c->deps->first[w]; i < c->deps->first[w + 1]; i++) {
-    const struct nsr_dep *d = &c->deps->deps[i];
-    if (!satisfied(walk, works[w].engine, d)) {
-      c->holds = false;
-      return NSR_E_DIFFERENT; /* stops the walk; nobody reports it */
-    }
+  struct select *s = user;
+  (void)walk;
+  if (s->deps->tree->works[w].island)
+    return NSR_OK;
+  for (uint32_t i = s->first[w]; i < s->first[w + 1]; i++)
+    if (!s->dropped.v[i])
+      NSR_TRY(enter(s, &s->needs.v[i]));
+  NSR_TRY(all_hold(s, w, &s->holds));
+  /* stops the walk; nobody reports it */
+  return s->holds ? NSR_OK : NSR_E_DIFFERENT;
+}
+
+static enum nsr_status check_item(struct select *s) {
+  s->holds = true;
+  enum nsr_status status = nsr_walk_through(s->walk, check_work, s);
+  return s->holds ? status : NSR_OK;
+}
+
+/* Tries to do without each wait of an item, the last one first. */
+static enum nsr_status drop_implied(struct select *s,
+                                    const struct nsr_walk_item *x) {
+  uint64_t items = nsr_walk_nitems(s->walk);
+  uint64_t most = effort / items + effort_per_work * x->n;
+  uint64_t start = nsr_work(s->ctx, NSR_WORK_DEP);
+  uint32_t from = x->n ? s->first[x->first] : (uint32_t)s->needs.n;
+  s->first[x->first + x->n] = (uint32_t)s->needs.n;
+  NSR_RESERVE(s->ctx, NSR_SCRATCH, &s->dropped, s->needs.n - s->dropped.n);
+  while (s->dropped.n < s->needs.n)
+    s->dropped.v[s->dropped.n++] = false;
+  for (size_t i = s->needs.n; i-- > from;) {
+    if (nsr_work(s->ctx, NSR_WORK_DEP) - start > most)
+      break;
+    s->dropped.v[i] = true;
+    NSR_TRY(check_item(s));
+    s->dropped.v[i] = s->holds;
   }
+  NSR_TRY(check_item(s)); /* the item is left as it is now */
+  assert(s->holds);
   return NSR_OK;
 }
 
-static enum nsr_status holds(struct nsr_walk *walk, struct check *c) {
-  c->holds = true;
-  nsr_walk_reset(walk);
-  enum nsr_status status = nsr_walk_run(walk, check_work, c);
-  return c->holds ? status : NSR_OK;
-}
-
-/* Tries to do without each wait, the last one first. */
-static enum nsr_status drop_implied(struct nsr_ctx *ctx,
-                                    const struct nsr_deps *deps,
-                                    struct nsr_walk *walk,
-                                    struct nsr_needs *needs) {
-  uint32_t *first;
-  bool *dropped;
-  NSR_NEW(ctx, NSR_SCRATCH, first, deps->tree->nworks + 1);
-  NSR_NEW(ctx, NSR_SCRATCH, dropped, needs->n);
-  for (uint32_t i = 0; i < needs->n; i++)
-    first[needs->v[i].c + 1]++;
-  for (uint32_t w = 0; w < deps->tree->nworks; w++)
-    first[w + 1] += first[w];
-  struct check c = {deps, needs->v, first, dropped, true};
-  uint64_t cost =
-      (uint64_t)walk->rows *
-          (deps->tree->nworks + walk->words * (deps->tree->nscopes + 1)) +
-      deps->n + 1;
-  uint64_t effort = 0;
-  for (uint32_t i = needs->n; i-- > 0 && effort < max_effort;) {
-    dropped[i] = true;
-    NSR_TRY(holds(walk, &c));
-    dropped[i] = c.holds;
-    effort += cost;
+static enum nsr_status select_items(struct select *s) {
+  for (uint32_t i = 0; i < nsr_walk_nitems(s->walk); i++) {
+    struct nsr_walk_item x = nsr_walk_item(s->walk, i);
+    NSR_TRY(nsr_walk_enter(s->walk, i));
+    NSR_TRY(nsr_walk_through(s->walk, select_work, s));
+    NSR_TRY(drop_implied(s, &x));
+    NSR_TRY(nsr_walk_leave(s->walk));
   }
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < needs->n; i++)
-    if (!dropped[i])
-      needs->v[kept++] = needs->v[i];
-  needs->n = kept;
   return NSR_OK;
 }
 
 enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
                                  const struct nsr_deps *deps,
                                  struct nsr_needs *out) {
-  const struct nsr_tree *t = deps->tree;
-  bool *awaited;
-  NSR_NEW(ctx, NSR_SCRATCH, awaited, t->nworks);
-  for (uint32_t i = 0; i < deps->n; i++) {
-    const struct nsr_dep *d = &deps->deps[i];
-    awaited[awaited_for(t, d->p, t->works[d->c].engine)] = true;
-  }
-  struct nsr_walk walk;
-  NSR_TRY(nsr_walk_init(ctx, t, awaited, nsr_deps_levels(deps), false, &walk));
   struct select s = {.ctx = ctx, .deps = deps};
-  NSR_TRY(nsr_walk_run(&walk, select_work, &s));
-  *out = (struct nsr_needs){(uint32_t)s.needs.n, s.needs.v};
-  return drop_implied(ctx, deps, &walk, out);
+  NSR_TRY(nsr_walk_new(ctx, deps->tree, nsr_deps_levels(deps), false, &s.walk));
+  for (uint32_t i = 0; i < deps->n; i++) {
+    struct nsr_need n = need_for(&s, &deps->deps[i]);
+    nsr_walk_awaits(s.walk, n.c, n.p, n.lag);
+  }
+  NSR_NEW(ctx, NSR_SCRATCH, s.first, deps->tree->nworks + 1);
+  NSR_TRY(select_items(&s));
+  size_t kept = 0;
+  for (size_t i = 0; i < s.needs.n; i++)
+    if (!s.dropped.v[i])
+      s.needs.v[kept++] = s.needs.v[i];
+  *out = (struct nsr_needs){(uint32_t)kept, s.needs.v};
+  return NSR_OK;
 }

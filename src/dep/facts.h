@@ -1,0 +1,61 @@
+/* facts.h - sets of executions that are not known to have retired.
+ *
+ * Works are numbered channel by channel, in reference order within each: a
+ * work's number is its slot. A set maps stretches of slots to levels: level l
+ * means that all but the last l executions are known; no stretch: all are.
+ * Since channels retire in order, few stretches describe what an engine does
+ * not know.
+ */
+#ifndef NSR_DEP_FACTS_H
+#define NSR_DEP_FACTS_H
+
+#include "base/arena.h"
+
+/* Slots lo..hi-1 at a level above 0. */
+struct nsr_fact {
+  uint32_t lo, hi;
+  uint32_t level;
+};
+
+/* Ascending, disjoint, neighbours of one level joined. */
+struct nsr_facts {
+  uint32_t n, cap;
+  struct nsr_fact *v;
+};
+
+enum nsr_facts_op {
+  NSR_FACTS_ADD, /* a, then b more executions */
+  NSR_FACTS_MAX, /* known where both know */
+  NSR_FACTS_MIN  /* known where one knows */
+};
+
+/* A set of more stretches is made coarser, which forgets but never claims. */
+enum { NSR_MAX_FACTS = 512 };
+
+/* out (another than a and b) = a op b, levels saturated at most; *coarse is
+ * set where it was made coarser. */
+NSR_MUST_USE enum nsr_status
+nsr_facts_zip(struct nsr_ctx *ctx, struct nsr_facts *out,
+              const struct nsr_facts *a, const struct nsr_facts *b,
+              enum nsr_facts_op op, uint32_t most, bool *coarse);
+
+/* Adds a stretch behind all others. */
+NSR_MUST_USE enum nsr_status nsr_facts_push(struct nsr_ctx *ctx,
+                                            struct nsr_facts *f, uint32_t lo,
+                                            uint32_t hi, uint32_t level);
+
+NSR_MUST_USE enum nsr_status nsr_facts_copy(struct nsr_ctx *ctx,
+                                            struct nsr_facts *out,
+                                            const struct nsr_facts *f);
+
+/* All executions of slots lo..hi-1 are known. */
+NSR_MUST_USE enum nsr_status nsr_facts_learn(struct nsr_ctx *ctx,
+                                             struct nsr_facts *f, uint32_t lo,
+                                             uint32_t hi);
+
+/* The level of a slot. */
+uint32_t nsr_facts_level(const struct nsr_facts *f, uint32_t slot);
+
+bool nsr_facts_equal(const struct nsr_facts *a, const struct nsr_facts *b);
+
+#endif

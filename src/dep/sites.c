@@ -1,0 +1,300 @@
+/* sites.c - accesses, grouped by what they touch. */
+#include "dep/sites.h"
+
+#include <string.h>
+
+#include "base/vec.h"
+#include "base/work.h"
+#include "mem/conflict.h"
+
+/* What sites of one group have in common; no padding that is not 0. */
+struct key {
+  struct nsr_footprint footprint;
+  struct nsr_pattern pattern; /* all 0 where nothing moves */
+};
+
+struct finder {
+  struct nsr_ctx *ctx;
+  const struct nsr_distances *d;
+  const struct nsr_tree *t;
+  NSR_VEC(struct nsr_site) sites;
+  NSR_VEC(struct nsr_site_group) groups;
+  NSR_VEC(struct key) keys; /* by group */
+  uint32_t *slots;          /* open addressing: group + 1, 0: free */
+  size_t nslots;
+};
+
+/* ---- groups */
+
+static size_t hash(const struct key *k) {
+  const unsigned char *p = (const unsigned char *)k;
+  uint64_t h = UINT64_C(0xcbf29ce484222325);
+  for (size_t i = 0; i < sizeof *k; i++)
+    h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+  return (size_t)(h ^ (h >> 29));
+}
+
+static size_t find_slot(const struct finder *f, const struct key *k) {
+  size_t s = hash(k) & (f->nslots - 1);
+  while (f->slots[s] && memcmp(&f->keys.v[f->slots[s] - 1], k, sizeof *k) != 0)
+    s = (s + 1) & (f->nslots - 1);
+  return s;
+}
+
+static enum nsr_status grow(struct finder *f) {
+  size_t n = f->nslots ? 2 * f->nslots : 256;
+  NSR_NEW(f->ctx, NSR_SCRATCH, f->slots, n);
+  f->nslots = n;
+  for (size_t i = 0; i < f->keys.n; i++)
+    f->slots[find_slot(f, &f->keys.v[i])] = (uint32_t)i + 1;
+  return NSR_OK;
+}
+
+static enum nsr_status group_of(struct finder *f, const struct key *k,
+                                const struct nsr_pattern *pattern, bool moves,
+                                uint32_t *out) {
+  if (2 * (f->keys.n + 1) > f->nslots)
+    NSR_TRY(grow(f));
+  size_t s = find_slot(f, k);
+  if (!f->slots[s]) {
+    NSR_PUSH(f->ctx, NSR_SCRATCH, &f->keys, *k);
+    NSR_PUSH(f->ctx, NSR_SCRATCH, &f->groups,
+             (struct nsr_site_group){.footprint = k->footprint,
+                                     .pattern = *pattern,
+                                     .moves = moves,
+                                     .self = NSR_NONE});
+    f->slots[s] = (uint32_t)f->groups.n;
+  }
+  *out = f->slots[s] - 1;
+  return NSR_OK;
+}
+
+static bool bigger(const struct nsr_footprint *a,
+                   const struct nsr_footprint *b) {
+  return a->kind == NSR_FOOTPRINT_HULL || a->lo != b->lo || a->hi != b->hi;
+}
+
+/* The bytes of all iterations: of a rotating address those of its values, of
+ * another whatever the operand may reach. */
+static void footprint_of(const struct finder *f, const struct nsr_pattern *p,
+                         struct nsr_footprint *out) {
+  const struct nsr_kernel *k = f->t->program->k;
+  if (p->form.kind == NSR_FORM_CONST) {
+    nsr_footprint_of(k, &p->op, p->tensor, &p->form.base, out);
+    return;
+  }
+  nsr_footprint_of(k, &p->op, p->tensor, NULL, out);
+  for (int t = 0; p->form.kind == NSR_FORM_PERIODIC && t < p->form.period;
+       t++) {
+    struct nsr_footprint x;
+    nsr_footprint_of(k, &p->op, p->tensor, &p->form.values[t], &x);
+    if (t == 0)
+      *out = x;
+    if (t == 0 || !bigger(&x, out))
+      continue;
+    out->kind = NSR_FOOTPRINT_HULL;
+    out->lo = x.lo < out->lo ? x.lo : out->lo;
+    out->hi = x.hi > out->hi ? x.hi : out->hi;
+    out->run = out->hi - out->lo;
+    out->ndims = 0;
+    memset(out->dims, 0, sizeof out->dims);
+  }
+}
+
+static enum nsr_status push_site(struct finder *f, uint32_t w,
+                                 const struct nsr_footprint *footprint,
+                                 const struct nsr_pattern *pattern,
+                                 enum nsr_role role) {
+  bool moves = pattern->form.kind == NSR_FORM_AFFINE ||
+               pattern->form.kind == NSR_FORM_PERIODIC;
+  struct nsr_site s = {.work = w,
+                       .reads = nsr_role_reads(role),
+                       .writes = nsr_role_writes(role),
+                       .may = nsr_role_may(role),
+                       .acc = pattern->op.acc};
+  struct key k;
+  memset(&k, 0, sizeof k);
+  k.footprint = *footprint;
+  k.footprint.role = NSR_R;
+  if (moves) {
+    k.pattern = *pattern;
+    k.pattern.op.role = NSR_R;
+    k.pattern.op.acc = false;
+    k.pattern.op.dtype = 0;
+    k.pattern.op.indexed_by = 0;
+  }
+  if (nsr_footprint_empty(footprint))
+    return NSR_OK;
+  NSR_TRY(group_of(f, &k, pattern, moves, &s.group));
+  NSR_PUSH(f->ctx, NSR_SCRATCH, &f->sites, s);
+  if (s.writes)
+    f->groups.v[s.group].footprint.role = NSR_RW;
+  return NSR_OK;
+}
+
+/* ---- sites of one work */
+
+static enum nsr_status operand_sites(struct finder *f, uint32_t w,
+                                     const struct nsr_insn *x) {
+  for (int i = 0; i < x->noperands; i++) {
+    struct nsr_pattern p;
+    struct nsr_footprint footprint;
+    nsr_pattern_of(f->d, w, x, i, &p);
+    footprint_of(f, &p, &footprint);
+    NSR_TRY(push_site(f, w, &footprint, &p, (enum nsr_role)p.op.role));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status plain_site(struct finder *f, uint32_t w,
+                                  const struct nsr_footprint *footprint,
+                                  enum nsr_role role) {
+  struct nsr_pattern none;
+  memset(&none, 0, sizeof none);
+  none.loop = NSR_NONE;
+  none.tensor = NSR_NONE;
+  return push_site(f, w, footprint, &none, role);
+}
+
+/* A name of hidden state, among those of the engine's instructions. */
+static int64_t hidden_number(const struct nsr_isa *isa, const char *name) {
+  int64_t n = 0;
+  for (uint16_t i = 0; i < isa->ninsns; i++)
+    for (int h = 0; h < isa->insns[i].nhidden; h++, n++)
+      if (strcmp(isa->insns[i].hidden[h].name, name) == 0)
+        return n;
+  return n;
+}
+
+/* Where a pipeline does not keep hidden state in order, it is like memory: a
+ * byte of a space behind all others, one partition per engine. */
+static enum nsr_status hidden_sites(struct finder *f, uint32_t w,
+                                    const struct nsr_insn_desc *d) {
+  const struct nsr_work *x = &f->t->works[w];
+  const struct nsr_kernel *k = f->t->program->k;
+  if (nsr_channel_order(k, x->channel) != NSR_ORDER_NONE)
+    return NSR_OK;
+  for (int h = 0; h < d->nhidden; h++) {
+    int64_t n = hidden_number(k->isa, d->hidden[h].name);
+    struct nsr_footprint place = {.space = NSR_PSUM + 1,
+                                  .kind = NSR_FOOTPRINT_EXACT,
+                                  .part = x->engine,
+                                  .nparts = 1,
+                                  .lo = n,
+                                  .hi = n + 1,
+                                  .run = 1};
+    NSR_TRY(plain_site(f, w, &place, d->hidden[h].role));
+  }
+  return NSR_OK;
+}
+
+/* What lies outside overlaps all of DRAM (machine.md 3). */
+static enum nsr_status external_site(struct finder *f, uint32_t w,
+                                     const struct nsr_insn_desc *d) {
+  const struct nsr_kernel *k = f->t->program->k;
+  const struct nsr_node *n = nsr_work_node(f->t, &f->t->works[w]);
+  bool wait = n->wait.cmp && !nsr_owned(k, n->wait.sem);
+  bool update = n->update.op && !nsr_owned(k, n->update.sem);
+  if (!wait && !update && !d->external)
+    return NSR_OK;
+  struct nsr_footprint all = nsr_footprint_everything(NSR_DRAM);
+  return plain_site(f, w, &all, NSR_RW);
+}
+
+static enum nsr_status work_sites(struct finder *f, uint32_t w) {
+  const struct nsr_work *x = &f->t->works[w];
+  const struct nsr_program *p = f->t->program;
+  struct nsr_insn insn;
+  if (x->channel < 0 || x->marker || x->island)
+    return NSR_OK;
+  NSR_TRY(
+      nsr_stream_decode(f->ctx, p->k, p->stream[x->engine], x->insn, &insn));
+  NSR_TRY(operand_sites(f, w, &insn));
+  NSR_TRY(hidden_sites(f, w, insn.desc));
+  return external_site(f, w, insn.desc);
+}
+
+/* ---- links */
+
+static enum nsr_status find_links(struct finder *f, struct nsr_sites *out) {
+  struct nsr_access *accesses;
+  struct nsr_conflicts conflicts;
+  struct nsr_site_link *links;
+  size_t n = f->groups.n;
+  NSR_NEW(f->ctx, NSR_SCRATCH, accesses, n);
+  for (uint32_t g = 0; g < n; g++)
+    accesses[g] = (struct nsr_access){f->groups.v[g].footprint, g};
+  NSR_TRY(nsr_conflicts_find(f->ctx, NSR_SCRATCH, accesses, n, &conflicts));
+  NSR_NEW(f->ctx, NSR_SCRATCH, links, conflicts.n);
+  for (uint32_t i = 0; i < conflicts.n; i++) {
+    const struct nsr_conflict *c = &conflicts.v[i];
+    links[i] =
+        (struct nsr_site_link){c->a, c->b, (uint8_t)c->overlap, c->where};
+    if (c->a == c->b)
+      f->groups.v[c->a].self = i;
+  }
+  out->links = links;
+  out->nlinks = (uint32_t)conflicts.n;
+  nsr_work_count(f->ctx, NSR_WORK_DEP, conflicts.n);
+  return NSR_OK;
+}
+
+/* The end of a link with fewer links, lower numbers first. */
+static uint32_t lower(const struct nsr_site_link *l, const uint32_t *degree) {
+  if (degree[l->a] != degree[l->b])
+    return degree[l->a] < degree[l->b] ? l->a : l->b;
+  return l->a;
+}
+
+/* Links hang at their lower end, so that no group has many. */
+static enum nsr_status hang_links(struct finder *f, struct nsr_sites *out) {
+  uint32_t *degree, *ups, at = 0;
+  struct nsr_site_group *groups = f->groups.v;
+  NSR_NEW(f->ctx, NSR_SCRATCH, degree, f->groups.n);
+  NSR_NEW(f->ctx, NSR_SCRATCH, ups, out->nlinks);
+  for (uint32_t i = 0; i < out->nlinks; i++) {
+    degree[out->links[i].a]++;
+    degree[out->links[i].b]++;
+  }
+  for (int pass = 0; pass < 2; pass++) {
+    for (uint32_t i = 0; i < out->nlinks; i++) {
+      const struct nsr_site_link *l = &out->links[i];
+      struct nsr_site_group *g = &groups[lower(l, degree)];
+      if (l->a == l->b)
+        continue;
+      if (pass == 1)
+        ups[g->first_up + g->nups] = i;
+      g->nups++;
+    }
+    for (size_t g = 0; pass == 0 && g < f->groups.n; g++) {
+      groups[g].first_up = at;
+      at += groups[g].nups;
+      groups[g].nups = 0;
+    }
+  }
+  out->ups = ups;
+  return NSR_OK;
+}
+
+enum nsr_status nsr_sites_find(struct nsr_ctx *ctx,
+                               const struct nsr_distances *d,
+                               struct nsr_sites *out) {
+  struct finder f = {.ctx = ctx, .d = d, .t = d->tree};
+  uint32_t *first;
+  NSR_NEW(ctx, NSR_SCRATCH, first, f.t->nworks + 1);
+  for (uint32_t w = 0; w < f.t->nworks; w++) {
+    first[w] = (uint32_t)f.sites.n;
+    NSR_TRY(work_sites(&f, w));
+  }
+  first[f.t->nworks] = (uint32_t)f.sites.n;
+  *out = (struct nsr_sites){.tree = f.t,
+                            .nsites = (uint32_t)f.sites.n,
+                            .ngroups = (uint32_t)f.groups.n,
+                            .sites = f.sites.v,
+                            .first = first};
+  nsr_work_count(ctx, NSR_WORK_DEP, f.sites.n);
+  NSR_TRY(find_links(&f, out));
+  NSR_TRY(hang_links(&f, out));
+  out->groups = f.groups.v;
+  return NSR_OK;
+}
