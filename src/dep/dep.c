@@ -265,15 +265,40 @@ static enum nsr_status passed_over(struct search *s, const struct view *v,
   return NSR_OK;
 }
 
-/* Looks at entries to-1 .. from of a chain. *end: the entry behind which the
- * rest follows, NULL: there was none. in: the scope of which e surely ran
- * once it did, by a function of the direction. */
-static enum nsr_status
-look_along(struct search *s, const struct view *v, uint32_t from, uint32_t to,
-           uint32_t floor,
-           bool (*ran)(const struct search *, const struct nsr_work *,
-                       const struct around *),
-           const struct around *in, const struct nsr_chain_entry **end) {
+/* An entry that surely ran tells of those in front of it, from work `first`
+ * on: whenever one of them ran, it ran later. */
+struct reach {
+  bool sure;
+  uint32_t first;
+};
+
+/* In front of the work that looks (in: NULL), what lies in a body around it
+ * has run. In the iteration before this one of a loop, what lies on each way
+ * that goes on; but the last iteration of an earlier trip through the loop may
+ * have been left before that. */
+static struct reach reach_of(const struct search *s, const struct nsr_work *x,
+                             const struct around *in) {
+  if (!in)
+    return (struct reach){
+        nsr_common_in(s->t, s->t->works[s->w].scope, x->scope), 0};
+  uint32_t scope = x->scope;
+  for (; scope != in->scope; scope = s->t->scopes[scope].parent) {
+    const struct nsr_common *c = &s->t->scopes[scope];
+    if (c->kind != NSR_SCOPE_ARM || !c->to_end || c->skip != NSR_ENDS_EXIT)
+      return (struct reach){false, 0};
+  }
+  bool one_trip = !s->t->scopes[s->t->scopes[in->scope].parent].loops;
+  bool all = x->scope == in->scope || one_trip;
+  return (struct reach){true, all ? 0 : s->scopes[x->scope].first};
+}
+
+/* Looks at entries to-1 .. from of a chain, in front of the work that looks or
+ * (in) later in a loop around it. *end: the entry behind which the rest
+ * follows, NULL: there was none. */
+static enum nsr_status look_along(struct search *s, const struct view *v,
+                                  uint32_t from, uint32_t to, uint32_t floor,
+                                  const struct around *in,
+                                  const struct nsr_chain_entry **end) {
   const struct nsr_chain_entry *e = s->chains.entries + v->chain->first;
   uint32_t nopen = 0;
   *end = NULL;
@@ -283,35 +308,18 @@ look_along(struct search *s, const struct view *v, uint32_t from, uint32_t to,
     uint8_t lag;
     uint32_t skip;
     NSR_TRY(look(s, x, v->link == NSR_NONE ? x->link : v->link, &found, &lag));
-    bool sure = ran(s, &s->t->works[x->work], in);
-    if (found == ORDERED && sure && lag == 0) {
-      *end = x;
-      return NSR_OK;
+    struct reach reach = reach_of(s, &s->t->works[x->work], in);
+    if (found == ORDERED && reach.sure && lag == 0) {
+      *end = reach.first == 0 ? x : NULL;
+      if (*end)
+        return NSR_OK;
+      to = nsr_chain_before(&s->chains, v->chain, reach.first);
+      continue;
     }
-    NSR_TRY(passed_over(s, v, x, found, sure, &nopen, &skip));
+    NSR_TRY(passed_over(s, v, x, found, reach.sure, &nopen, &skip));
     to -= skip < to - from ? skip : to - from;
   }
   return NSR_OK;
-}
-
-/* In front of the work that looks: what lies in a body around it has run. */
-static bool ran_before(const struct search *s, const struct nsr_work *x,
-                       const struct around *in) {
-  (void)in;
-  return nsr_common_in(s->t, s->t->works[s->w].scope, x->scope);
-}
-
-/* In the iteration before this one of a loop: all that lies on each way that
- * goes on. */
-static bool ran_last(const struct search *s, const struct nsr_work *x,
-                     const struct around *in) {
-  uint32_t scope = x->scope;
-  for (; scope != in->scope; scope = s->t->scopes[scope].parent) {
-    const struct nsr_common *c = &s->t->scopes[scope];
-    if (c->kind != NSR_SCOPE_ARM || !c->to_end || c->skip != NSR_ENDS_EXIT)
-      return false;
-  }
-  return true;
 }
 
 /* Whether what conflicts with e follows from e: it wrote the same bytes, and
@@ -325,7 +333,7 @@ static enum nsr_status look_through(struct search *s, const struct view *v) {
   const struct nsr_chain_entry *end;
   uint32_t to = nsr_chain_before(&s->chains, v->chain, s->w), covered = 0;
   uint32_t from = to;
-  NSR_TRY(look_along(s, v, 0, to, s->floor, ran_before, NULL, &end));
+  NSR_TRY(look_along(s, v, 0, to, s->floor, NULL, &end));
   if (end)
     covered = end->work + 1;
   if (end && hides(s, v, end))
@@ -335,7 +343,7 @@ static enum nsr_status look_through(struct search *s, const struct view *v) {
     if (a->first < covered || a->first < s->floor)
       break;
     to = nsr_chain_before(&s->chains, v->chain, a->end);
-    NSR_TRY(look_along(s, v, from, to, a->floor, ran_last, a, &end));
+    NSR_TRY(look_along(s, v, from, to, a->floor, a, &end));
     if (end && hides(s, v, end) && !moves(s, end))
       a->floor = end->work;
     from = to;

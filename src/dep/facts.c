@@ -3,9 +3,45 @@
 
 #include <string.h>
 
-#include "base/vec.h"
+/* ---- storage: of 4, 8, 16, .. stretches */
 
-enum nsr_status nsr_facts_push(struct nsr_ctx *ctx, struct nsr_facts *f,
+static int size_class(uint32_t n) {
+  int c = 0;
+  while ((UINT32_C(4) << c) < n)
+    c++;
+  return c;
+}
+
+void nsr_facts_free(struct nsr_facts_pool *pool, struct nsr_facts *f) {
+  if (f->cap) {
+    void **spare = &pool->spare[size_class(f->cap)];
+    memcpy(f->v, spare, sizeof *spare);
+    *spare = f->v;
+  }
+  *f = (struct nsr_facts){0};
+}
+
+/* Room for n; the first `keep` stretches stay. */
+static enum nsr_status reserve(struct nsr_facts_pool *pool, struct nsr_facts *f,
+                               uint32_t n, uint32_t keep) {
+  if (f->cap >= n)
+    return NSR_OK;
+  int c = size_class(n);
+  struct nsr_facts x = {.n = f->n, .cap = UINT32_C(4) << c};
+  if (pool->spare[c]) {
+    x.v = pool->spare[c];
+    memcpy(&pool->spare[c], x.v, sizeof pool->spare[c]);
+  } else {
+    NSR_NEW(pool->ctx, NSR_SCRATCH, x.v, x.cap);
+  }
+  if (keep)
+    memcpy(x.v, f->v, keep * sizeof *x.v);
+  nsr_facts_free(pool, f);
+  *f = x;
+  return NSR_OK;
+}
+
+enum nsr_status nsr_facts_push(struct nsr_facts_pool *pool, struct nsr_facts *f,
                                uint32_t lo, uint32_t hi, uint32_t level) {
   if (lo >= hi || level == 0)
     return NSR_OK;
@@ -14,18 +50,12 @@ enum nsr_status nsr_facts_push(struct nsr_ctx *ctx, struct nsr_facts *f,
     last->hi = hi;
     return NSR_OK;
   }
-  if (f->n == f->cap) {
-    size_t cap = f->cap;
-    struct nsr_fact *v =
-        nsr_vec_grow(ctx, NSR_SCRATCH, f->v, f->n, &cap, 1, sizeof *v);
-    if (!v)
-      return NSR_E_NOMEM;
-    f->v = v;
-    f->cap = (uint32_t)cap;
-  }
+  NSR_TRY(reserve(pool, f, f->n + 1, f->n));
   f->v[f->n++] = (struct nsr_fact){lo, hi, level};
   return NSR_OK;
 }
+
+/* ---- merging */
 
 static uint32_t combine(uint32_t a, uint32_t b, enum nsr_facts_op op,
                         uint32_t most) {
@@ -37,21 +67,6 @@ static uint32_t combine(uint32_t a, uint32_t b, enum nsr_facts_op op,
   default:
     return a < b ? a : b;
   }
-}
-
-/* A set read from left to right: the level at x, and where it ends. */
-struct reader {
-  const struct nsr_fact *at, *end;
-};
-
-static uint32_t level_at(struct reader *r, uint32_t x, uint32_t *until) {
-  while (r->at < r->end && r->at->hi <= x)
-    r->at++;
-  if (r->at == r->end)
-    *until = UINT32_MAX;
-  else
-    *until = r->at->lo > x ? r->at->lo : r->at->hi;
-  return r->at < r->end && r->at->lo <= x ? r->at->level : 0;
 }
 
 /* Joins stretches in pairs, with what lies between them. */
@@ -69,38 +84,51 @@ static void coarsen(struct nsr_facts *f) {
   f->n = n;
 }
 
-enum nsr_status nsr_facts_zip(struct nsr_ctx *ctx, struct nsr_facts *out,
-                              const struct nsr_facts *a,
+enum nsr_status nsr_facts_zip(struct nsr_facts_pool *pool,
+                              struct nsr_facts *out, const struct nsr_facts *a,
                               const struct nsr_facts *b, enum nsr_facts_op op,
                               uint32_t most, bool *coarse) {
-  struct reader ra = {a->v, a->v + a->n}, rb = {b->v, b->v + b->n};
-  uint32_t x = 0;
-  out->n = 0;
-  while (x != UINT32_MAX) {
-    uint32_t ua, ub;
-    uint32_t la = level_at(&ra, x, &ua), lb = level_at(&rb, x, &ub);
-    uint32_t until = ua < ub ? ua : ub;
-    NSR_TRY(nsr_facts_push(ctx, out, x, until, combine(la, lb, op, most)));
+  /* each end of a stretch ends at most one of the result's */
+  NSR_TRY(reserve(pool, out, 2 * (a->n + b->n) + 1, 0));
+  const struct nsr_fact *pa = a->v, *pb = b->v, *ea = pa + a->n,
+                        *eb = pb + b->n;
+  struct nsr_fact *o = out->v;
+  uint32_t x = 0, last = 0, n = 0; /* last: level of the stretch up to x */
+  for (;;) {
+    uint32_t la = 0, lb = 0, until = UINT32_MAX;
+    if (pa < ea) {
+      la = pa->lo <= x ? pa->level : 0;
+      until = pa->lo <= x ? pa->hi : pa->lo;
+    }
+    if (pb < eb) {
+      uint32_t u = pb->lo <= x ? pb->hi : pb->lo;
+      lb = pb->lo <= x ? pb->level : 0;
+      until = u < until ? u : until;
+    }
+    uint32_t level = combine(la, lb, op, most);
+    if (level && level == last)
+      o[n - 1].hi = until;
+    else if (level)
+      o[n++] = (struct nsr_fact){x, until, level};
+    if (until == UINT32_MAX)
+      break;
+    last = level;
     x = until;
+    pa += pa < ea && pa->hi <= x;
+    pb += pb < eb && pb->hi <= x;
   }
-  if (out->n > NSR_MAX_FACTS) {
+  out->n = n;
+  if (n > NSR_MAX_FACTS) {
     coarsen(out);
     *coarse = true;
   }
   return NSR_OK;
 }
 
-enum nsr_status nsr_facts_copy(struct nsr_ctx *ctx, struct nsr_facts *out,
+enum nsr_status nsr_facts_copy(struct nsr_facts_pool *pool,
+                               struct nsr_facts *out,
                                const struct nsr_facts *f) {
-  if (out->cap < f->n) {
-    size_t cap = 0;
-    out->v =
-        nsr_vec_grow(ctx, NSR_SCRATCH, NULL, 0, &cap, f->n, sizeof *out->v);
-    out->cap = 0;
-    if (!out->v)
-      return NSR_E_NOMEM;
-    out->cap = (uint32_t)cap;
-  }
+  NSR_TRY(reserve(pool, out, f->n, 0));
   if (f->n)
     memcpy(out->v, f->v, f->n * sizeof *f->v);
   out->n = f->n;
@@ -120,8 +148,8 @@ static uint32_t find(const struct nsr_facts *f, uint32_t x) {
   return lo;
 }
 
-enum nsr_status nsr_facts_learn(struct nsr_ctx *ctx, struct nsr_facts *f,
-                                uint32_t lo, uint32_t hi) {
+enum nsr_status nsr_facts_learn(struct nsr_facts_pool *pool,
+                                struct nsr_facts *f, uint32_t lo, uint32_t hi) {
   uint32_t i = find(f, lo), j = i;
   if (lo >= hi || i == f->n || f->v[i].lo >= hi)
     return NSR_OK;
@@ -131,9 +159,7 @@ enum nsr_status nsr_facts_learn(struct nsr_ctx *ctx, struct nsr_facts *f,
   struct nsr_fact right = f->v[j - 1];
   bool l = left.lo<lo, r = right.hi> hi;
   if (l && r && j == i + 1) { /* one stretch becomes two: room for it */
-    uint32_t n = f->n;
-    NSR_TRY(nsr_facts_push(ctx, f, UINT32_MAX - 1, UINT32_MAX, 1));
-    f->n = n;
+    NSR_TRY(reserve(pool, f, f->n + 1, f->n));
   }
   uint32_t keep = (uint32_t)l + r;
   memmove(f->v + i + keep, f->v + j, (f->n - j) * sizeof *f->v);
@@ -148,6 +174,34 @@ enum nsr_status nsr_facts_learn(struct nsr_ctx *ctx, struct nsr_facts *f,
 uint32_t nsr_facts_level(const struct nsr_facts *f, uint32_t slot) {
   uint32_t i = find(f, slot);
   return i < f->n && f->v[i].lo <= slot ? f->v[i].level : 0;
+}
+
+/* Joins what lies at most `width` apart, within one channel. */
+static void close_gaps(struct nsr_facts *f, uint32_t width,
+                       const uint32_t *base, uint32_t nch) {
+  uint32_t n = 0, ch = 0;
+  for (uint32_t i = 0; i < f->n; i++) {
+    struct nsr_fact x = f->v[i];
+    while (ch + 1 < nch && base[ch + 1] <= x.lo)
+      ch++;
+    if (n && x.lo - f->v[n - 1].hi <= width &&
+        (x.lo == f->v[n - 1].hi || f->v[n - 1].hi > base[ch]))
+      f->v[n - 1].hi = x.hi;
+    else
+      f->v[n++] = x;
+  }
+  f->n = n;
+}
+
+void nsr_facts_settle(struct nsr_facts *f, uint32_t most, uint32_t level,
+                      const uint32_t *base, uint32_t nch) {
+  if (f->n <= most)
+    return;
+  for (uint32_t i = 0; i < f->n; i++)
+    f->v[i].level = level;
+  close_gaps(f, 0, base, nch);
+  for (uint32_t width = 1; f->n > most && width < UINT32_MAX / 4; width *= 4)
+    close_gaps(f, width, base, nch);
 }
 
 bool nsr_facts_equal(const struct nsr_facts *a, const struct nsr_facts *b) {

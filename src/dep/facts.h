@@ -32,29 +32,43 @@ enum nsr_facts_op {
 /* A set of more stretches is made coarser, which forgets but never claims. */
 enum { NSR_MAX_FACTS = 512 };
 
+/* Storage that sets have outgrown or given back, by size; zeroed to begin. */
+struct nsr_facts_pool {
+  struct nsr_ctx *ctx;
+  void *spare[32];
+};
+
+void nsr_facts_free(struct nsr_facts_pool *pool, struct nsr_facts *f);
+
 /* out (another than a and b) = a op b, levels saturated at most; *coarse is
  * set where it was made coarser. */
 NSR_MUST_USE enum nsr_status
-nsr_facts_zip(struct nsr_ctx *ctx, struct nsr_facts *out,
+nsr_facts_zip(struct nsr_facts_pool *pool, struct nsr_facts *out,
               const struct nsr_facts *a, const struct nsr_facts *b,
               enum nsr_facts_op op, uint32_t most, bool *coarse);
 
 /* Adds a stretch behind all others. */
-NSR_MUST_USE enum nsr_status nsr_facts_push(struct nsr_ctx *ctx,
+NSR_MUST_USE enum nsr_status nsr_facts_push(struct nsr_facts_pool *pool,
                                             struct nsr_facts *f, uint32_t lo,
                                             uint32_t hi, uint32_t level);
 
-NSR_MUST_USE enum nsr_status nsr_facts_copy(struct nsr_ctx *ctx,
+NSR_MUST_USE enum nsr_status nsr_facts_copy(struct nsr_facts_pool *pool,
                                             struct nsr_facts *out,
                                             const struct nsr_facts *f);
 
 /* All executions of slots lo..hi-1 are known. */
-NSR_MUST_USE enum nsr_status nsr_facts_learn(struct nsr_ctx *ctx,
+NSR_MUST_USE enum nsr_status nsr_facts_learn(struct nsr_facts_pool *pool,
                                              struct nsr_facts *f, uint32_t lo,
                                              uint32_t hi);
 
 /* The level of a slot. */
 uint32_t nsr_facts_level(const struct nsr_facts *f, uint32_t slot);
+
+/* Makes it coarser where it has more than `most` stretches: what lies between
+ * two of one channel (by its slots base[ch]..base[ch+1]-1) is unknown, too,
+ * where that is little; and levels are no longer told apart. */
+void nsr_facts_settle(struct nsr_facts *f, uint32_t most, uint32_t level,
+                      const uint32_t *base, uint32_t nch);
 
 bool nsr_facts_equal(const struct nsr_facts *a, const struct nsr_facts *b);
 

@@ -17,15 +17,36 @@
 /* Straight code is cut into items of this many works. */
 enum { ITEM_WORKS = 256 };
 
+/* Stretches of a set behind an item. */
+enum { SETTLED = 24 };
+
 /* More loops than this between a view and now count as one. */
 enum { MAX_PASSED = 4 };
 
 struct view {
-  struct nsr_facts set;
+  struct nsr_facts set; /* of the item's works */
+  uint32_t past;        /* of those before it: into walk->pasts; ALL_IN_SET:
+                           an earlier item's, with the past in its set */
   uint32_t tick;
   uint64_t serial; /* order of making, to be compared with barriers */
   uint32_t *at;    /* by channel: the next slot */
 };
+
+/* What is unknown of the works before the item: views that know the same of
+ * them share it. Two of these are always there. */
+struct past {
+  struct nsr_facts set;
+  uint32_t *without; /* by channel: the same where all of that channel is
+                        known, 0: not made yet */
+};
+enum { PAST_KNOWN, PAST_UNKNOWN };
+#define ALL_IN_SET UINT32_MAX
+
+/* A merge of two of them, kept. */
+struct merged {
+  uint32_t a, b, op, result;
+};
+enum { MERGED = 256 };
 
 /* A loop, or the program (loop 0). */
 struct loop {
@@ -46,9 +67,12 @@ struct passed {
   uint32_t at[NSR_MAX_CHANNELS];
 };
 
-/* Where a scope's works have their records. */
+/* What a scope changes: the rows of engines with work in it, of all where it
+ * has a barrier; and the records of its works. Other views age alone. */
 struct range {
   uint32_t lo, hi;
+  uint8_t nrows;
+  uint8_t rows[NSR_MAX_ENGINES];
 };
 
 struct nsr_walk {
@@ -57,11 +81,16 @@ struct nsr_walk {
   uint32_t levels;
   bool barriers, coarse, changed;
 
+  uint32_t nrows;
+  int row[NSR_MAX_ENGINES]; /* by engine */
   uint32_t nch;
   uint32_t *base;        /* by channel: its first slot; nch + 1 of them */
   uint32_t *slot;        /* by work with a channel */
   uint8_t *lags;         /* by work: records it has */
   uint32_t *record;      /* by work: its first */
+  bool *carried;         /* by work: awaited where its latest execution may
+                            lie in another iteration, or in a scope that may
+                            be passed by; other records need no merging */
   bool *exported;        /* by work: awaited from another item */
   uint32_t *item_of;     /* by work */
   struct range *records; /* by scope */
@@ -90,7 +119,10 @@ struct nsr_walk {
   NSR_VEC(struct view *) spare;
   struct view *other; /* for a record while it is read */
   struct view *held;  /* a row, for nsr_walk_back */
+  NSR_VEC(struct past) pasts;
+  struct merged merged[MERGED]; /* by hash; a == b: none */
   struct nsr_facts aged, tmp;
+  struct nsr_facts_pool pool;
 };
 
 /* ---- views */
@@ -98,7 +130,6 @@ struct nsr_walk {
 static enum nsr_status take(struct nsr_walk *w, struct view **out) {
   if (w->spare.n) {
     *out = w->spare.v[--w->spare.n];
-    (*out)->set.n = 0;
     return NSR_OK;
   }
   NSR_NEW(w->ctx, NSR_SCRATCH, *out, 1);
@@ -107,8 +138,10 @@ static enum nsr_status take(struct nsr_walk *w, struct view **out) {
 }
 
 static enum nsr_status give(struct nsr_walk *w, struct view **v) {
-  if (*v)
+  if (*v) {
+    nsr_facts_free(&w->pool, &(*v)->set);
     NSR_PUSH(w->ctx, NSR_SCRATCH, &w->spare, *v);
+  }
   *v = NULL;
   return NSR_OK;
 }
@@ -121,10 +154,11 @@ static void stamp(const struct nsr_walk *w, struct view *v) {
 
 static enum nsr_status copy_view(struct nsr_walk *w, struct view *out,
                                  const struct view *v) {
+  out->past = v->past;
   out->tick = v->tick;
   out->serial = v->serial;
   memcpy(out->at, v->at, w->nch * sizeof *out->at);
-  return nsr_facts_copy(w->ctx, &out->set, &v->set);
+  return nsr_facts_copy(&w->pool, &out->set, &v->set);
 }
 
 static void swap_sets(struct nsr_facts *a, struct nsr_facts *b) {
@@ -181,11 +215,11 @@ static enum nsr_status age_channel(struct nsr_walk *w, uint32_t ch, uint32_t at,
     uint32_t first = x->v[i]->first[ch], last = x->v[i]->last[ch];
     bool joined = x->many && i > 0;
     NSR_TRY(
-        nsr_facts_push(w->ctx, &w->aged, at, first, joined ? w->levels : 1));
-    NSR_TRY(nsr_facts_push(w->ctx, &w->aged, first, last, w->levels));
+        nsr_facts_push(&w->pool, &w->aged, at, first, joined ? w->levels : 1));
+    NSR_TRY(nsr_facts_push(&w->pool, &w->aged, first, last, w->levels));
     at = last;
   }
-  return nsr_facts_push(w->ctx, &w->aged, at, w->at[ch], 1);
+  return nsr_facts_push(&w->pool, &w->aged, at, w->at[ch], 1);
 }
 
 /* Brings a view up to now. */
@@ -193,6 +227,7 @@ static enum nsr_status renew(struct nsr_walk *w, struct view *v) {
   struct crossed x = {0};
   if (v->serial < w->passed.serial) {
     v->set.n = 0;
+    v->past = v->past == ALL_IN_SET ? ALL_IN_SET : PAST_KNOWN;
     v->tick = w->passed.tick;
     memcpy(v->at, w->passed.at, w->nch * sizeof *v->at);
   }
@@ -203,7 +238,7 @@ static enum nsr_status renew(struct nsr_walk *w, struct view *v) {
   w->aged.n = 0;
   for (uint32_t ch = 0; ch < w->nch; ch++)
     NSR_TRY(age_channel(w, ch, v->at[ch], &x));
-  NSR_TRY(nsr_facts_zip(w->ctx, &w->tmp, &v->set, &w->aged, NSR_FACTS_ADD,
+  NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, &v->set, &w->aged, NSR_FACTS_ADD,
                         w->levels, &w->coarse));
   nsr_work_count(w->ctx, NSR_WORK_DEP, 1 + w->tmp.n);
   swap_sets(&w->tmp, &v->set);
@@ -214,9 +249,10 @@ static enum nsr_status renew(struct nsr_walk *w, struct view *v) {
 /* What a work that never ran says: all that has issued is unknown. */
 static void never(const struct nsr_walk *w, struct view *v) {
   v->set.n = 0;
-  v->tick = 0;
+  v->past = PAST_UNKNOWN;
+  v->tick = w->entry_tick;
   v->serial = 0;
-  memcpy(v->at, w->base, w->nch * sizeof *v->at);
+  memcpy(v->at, w->entry_at, w->nch * sizeof *v->at);
 }
 
 /* The view in a place of the state, up to now. */
@@ -228,23 +264,159 @@ static enum nsr_status fresh(struct nsr_walk *w, struct view **place) {
   return renew(w, *place);
 }
 
+/* ---- pasts */
+
+/* The past with this set, which is one of the last ones or becomes new. */
+static enum nsr_status push_past(struct nsr_walk *w,
+                                 const struct nsr_facts *set, uint32_t *out) {
+  uint32_t n = (uint32_t)w->pasts.n;
+  for (uint32_t i = n; i-- > 0 && n - i <= 16;)
+    if (nsr_facts_equal(&w->pasts.v[i].set, set)) {
+      *out = i;
+      return NSR_OK;
+    }
+  struct past p = {0};
+  NSR_TRY(nsr_facts_copy(&w->pool, &p.set, set));
+  NSR_PUSH(w->ctx, NSR_SCRATCH, &w->pasts, p);
+  *out = n;
+  return NSR_OK;
+}
+
+static enum nsr_status zip_pasts(struct nsr_walk *w, uint32_t a, uint32_t b,
+                                 enum nsr_facts_op op, uint32_t *out) {
+  const struct nsr_facts *sa = &w->pasts.v[a].set, *sb = &w->pasts.v[b].set;
+  NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, sa, sb, op, w->levels, &w->coarse));
+  nsr_work_count(w->ctx, NSR_WORK_DEP, 1 + w->tmp.n);
+  if (nsr_facts_equal(&w->tmp, sa)) {
+    *out = a;
+    return NSR_OK;
+  }
+  if (nsr_facts_equal(&w->tmp, sb)) {
+    *out = b;
+    return NSR_OK;
+  }
+  return push_past(w, &w->tmp, out);
+}
+
+static enum nsr_status merge_pasts(struct nsr_walk *w, uint32_t a, uint32_t b,
+                                   enum nsr_facts_op op, uint32_t *out) {
+  bool max = op == NSR_FACTS_MAX;
+  uint32_t strong = max ? PAST_UNKNOWN : PAST_KNOWN;
+  uint32_t weak = max ? PAST_KNOWN : PAST_UNKNOWN;
+  *out = a;
+  if (a == b || a == strong || b == weak)
+    return NSR_OK;
+  *out = b;
+  if (b == strong || a == weak)
+    return NSR_OK;
+  struct merged *m = &w->merged[(a * 31 + b * 7 + op) % MERGED];
+  if (m->a != a || m->b != b || m->op != op) {
+    NSR_TRY(zip_pasts(w, a, b, op, out));
+    *m = (struct merged){a, b, op, *out};
+  }
+  *out = m->result;
+  return NSR_OK;
+}
+
+/* The same with all of one channel known. */
+static enum nsr_status past_without(struct nsr_walk *w, uint32_t past,
+                                    uint32_t ch, uint32_t *out) {
+  if (!w->pasts.v[past].without)
+    NSR_NEW(w->ctx, NSR_SCRATCH, w->pasts.v[past].without, w->nch);
+  *out = w->pasts.v[past].without[ch];
+  if (*out || past == PAST_KNOWN)
+    return NSR_OK;
+  NSR_TRY(nsr_facts_copy(&w->pool, &w->tmp, &w->pasts.v[past].set));
+  NSR_TRY(nsr_facts_learn(&w->pool, &w->tmp, w->base[ch], w->base[ch + 1]));
+  NSR_TRY(push_past(w, &w->tmp, out));
+  w->pasts.v[past].without[ch] = *out;
+  return NSR_OK;
+}
+
+/* Begins anew with the item: nothing of the past is known, or all of it. */
+static enum nsr_status reset_pasts(struct nsr_walk *w) {
+  for (size_t i = 0; i < w->pasts.n; i++)
+    nsr_facts_free(&w->pool, &w->pasts.v[i].set);
+  memset(w->merged, 0, sizeof w->merged);
+  w->pasts.n = 0;
+  NSR_PUSH(w->ctx, NSR_SCRATCH, &w->pasts, (struct past){0});
+  struct past all = {0};
+  for (uint32_t ch = 0; ch < w->nch; ch++)
+    NSR_TRY(
+        nsr_facts_push(&w->pool, &all.set, w->base[ch], w->at[ch], w->levels));
+  NSR_PUSH(w->ctx, NSR_SCRATCH, &w->pasts, all);
+  return NSR_OK;
+}
+
+/* ---- merging views */
+
 static enum nsr_status merge(struct nsr_walk *w, struct view *a,
                              const struct view *b, enum nsr_facts_op op) {
-  NSR_TRY(nsr_facts_zip(w->ctx, &w->tmp, &a->set, &b->set, op, w->levels,
+  NSR_TRY(merge_pasts(w, a->past, b->past, op, &a->past));
+  if (nsr_facts_equal(&a->set, &b->set))
+    return NSR_OK;
+  NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, &a->set, &b->set, op, w->levels,
                         &w->coarse));
   nsr_work_count(w->ctx, NSR_WORK_DEP, 1 + w->tmp.n);
   swap_sets(&w->tmp, &a->set);
   return NSR_OK;
 }
 
+/* All of a channel is known to a view that was made, or renewed, behind the
+ * last loop. */
+static enum nsr_status learn(struct nsr_walk *w, struct view *v, uint32_t ch) {
+  v->at[ch] = w->at[ch];
+  NSR_TRY(past_without(w, v->past, ch, &v->past));
+  return nsr_facts_learn(&w->pool, &v->set, w->base[ch], w->base[ch + 1]);
+}
+
+/* Cuts an earlier item's view into past, left in w->aged, and present. */
+static enum nsr_status cut(struct nsr_walk *w, struct view *v) {
+  uint32_t ch = 0;
+  w->aged.n = w->tmp.n = 0;
+  for (uint32_t i = 0; i < v->set.n; i++) {
+    struct nsr_fact x = v->set.v[i];
+    while (x.lo < x.hi) {
+      while (w->base[ch + 1] <= x.lo)
+        ch++;
+      uint32_t here = w->entry_at[ch], end = w->base[ch + 1];
+      bool old = x.lo < here;
+      end = old ? here : end;
+      end = end < x.hi ? end : x.hi;
+      NSR_TRY(nsr_facts_push(&w->pool, old ? &w->aged : &w->tmp, x.lo, end,
+                             x.level));
+      x.lo = end;
+    }
+  }
+  swap_sets(&w->tmp, &v->set);
+  return NSR_OK;
+}
+
+/* A row learns what an earlier item's view says. */
+static enum nsr_status learn_earlier(struct nsr_walk *w, struct view *row,
+                                     struct view *v) {
+  NSR_TRY(cut(w, v));
+  NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, &w->pasts.v[row->past].set, &w->aged,
+                        NSR_FACTS_MIN, w->levels, &w->coarse));
+  nsr_work_count(w->ctx, NSR_WORK_DEP, 1 + w->tmp.n);
+  if (!nsr_facts_equal(&w->tmp, &w->pasts.v[row->past].set))
+    NSR_TRY(push_past(w, &w->tmp, &row->past));
+  v->past = row->past;
+  return merge(w, row, v, NSR_FACTS_MIN);
+}
+
 /* ---- what is asked and told */
 
 enum nsr_status nsr_walk_known(struct nsr_walk *w, int engine, uint32_t q,
                                uint32_t lag, bool *known) {
-  struct view *row = w->rows[engine];
+  struct view *row = w->rows[w->row[engine]];
   uint32_t ch = (uint32_t)w->tree->works[q].channel, s = w->slot[q];
   if (row->tick != w->tick)
     NSR_TRY(renew(w, row));
+  if (w->item_of[q] != w->item) {
+    *known = nsr_facts_level(&w->pasts.v[row->past].set, s) <= lag;
+    return NSR_OK;
+  }
   uint32_t level = nsr_facts_level(&row->set, s);
   level += s >= row->at[ch] && s < w->at[ch];
   *known = level <= lag;
@@ -260,17 +432,19 @@ enum nsr_status nsr_walk_wait(struct nsr_walk *w, int engine, uint32_t u,
   else
     never(w, w->other);
   NSR_TRY(renew(w, w->other));
-  NSR_TRY(renew(w, w->rows[engine]));
-  return merge(w, w->rows[engine], w->other, NSR_FACTS_MIN);
+  NSR_TRY(renew(w, w->rows[w->row[engine]]));
+  if (w->other->past == ALL_IN_SET)
+    return learn_earlier(w, w->rows[w->row[engine]], w->other);
+  return merge(w, w->rows[w->row[engine]], w->other, NSR_FACTS_MIN);
 }
 
 enum nsr_status nsr_walk_hold(struct nsr_walk *w, int engine) {
-  NSR_TRY(renew(w, w->rows[engine]));
-  return copy_view(w, w->held, w->rows[engine]);
+  NSR_TRY(renew(w, w->rows[w->row[engine]]));
+  return copy_view(w, w->held, w->rows[w->row[engine]]);
 }
 
 enum nsr_status nsr_walk_back(struct nsr_walk *w, int engine) {
-  return copy_view(w, w->rows[engine], w->held);
+  return copy_view(w, w->rows[w->row[engine]], w->held);
 }
 
 void nsr_walk_again(struct nsr_walk *w) { w->changed = true; }
@@ -294,10 +468,11 @@ static enum nsr_status record(struct nsr_walk *w, uint32_t i) {
   r[0] = last;
   if (!r[0])
     NSR_TRY(take(w, &r[0]));
-  NSR_TRY(renew(w, w->rows[x->engine]));
-  NSR_TRY(copy_view(w, r[0], w->rows[x->engine]));
-  return nsr_facts_learn(w->ctx, &r[0]->set, w->base[x->channel],
-                         w->base[x->channel + 1]);
+  struct view *row = w->rows[w->row[x->engine]];
+  if (row->tick != w->tick)
+    NSR_TRY(renew(w, row));
+  NSR_TRY(copy_view(w, r[0], row));
+  return learn(w, r[0], (uint32_t)x->channel);
 }
 
 static enum nsr_status issue(struct nsr_walk *w, uint32_t i) {
@@ -312,21 +487,21 @@ static enum nsr_status issue(struct nsr_walk *w, uint32_t i) {
   /* a load stalls its engine until it has retired, in order */
   if (x->marker || nsr_work_node(w->tree, x)->cls != NSR_LOAD)
     return NSR_OK;
-  NSR_TRY(renew(w, w->rows[x->engine]));
-  return nsr_facts_learn(w->ctx, &w->rows[x->engine]->set, w->base[x->channel],
-                         w->base[x->channel + 1]);
+  struct view *row = w->rows[w->row[x->engine]];
+  if (row->tick != w->tick)
+    NSR_TRY(renew(w, row));
+  return learn(w, row, (uint32_t)x->channel);
 }
 
 /* ---- states: the rows, and the records of a range */
 
 static uint32_t nviews(const struct range *r) {
-  return NSR_MAX_ENGINES + r->hi - r->lo;
+  return r->nrows + r->hi - r->lo;
 }
 
 static struct view **place_of(struct nsr_walk *w, const struct range *r,
                               uint32_t i) {
-  return i < NSR_MAX_ENGINES ? &w->rows[i]
-                             : &w->rec[r->lo + i - NSR_MAX_ENGINES];
+  return i < r->nrows ? &w->rows[r->rows[i]] : &w->rec[r->lo + i - r->nrows];
 }
 
 /* All of them up to now. */
@@ -353,7 +528,8 @@ static enum nsr_status set_state(struct nsr_walk *w, const struct range *r,
     struct view **place = place_of(w, r, i);
     if (!*place)
       NSR_TRY(take(w, place));
-    NSR_TRY(nsr_facts_copy(w->ctx, &(*place)->set, &v[i]->set));
+    NSR_TRY(nsr_facts_copy(&w->pool, &(*place)->set, &v[i]->set));
+    (*place)->past = v[i]->past;
     stamp(w, *place);
   }
   return NSR_OK;
@@ -363,8 +539,12 @@ static enum nsr_status set_state(struct nsr_walk *w, const struct range *r,
 static enum nsr_status lose(struct nsr_walk *w, const struct range *r,
                             struct view **into, bool *lost) {
   for (uint32_t i = 0; i < nviews(r); i++) {
-    NSR_TRY(merge(w, into[i], *place_of(w, r, i), NSR_FACTS_MAX));
-    *lost |= !nsr_facts_equal(&w->tmp, &into[i]->set);
+    const struct view *v = *place_of(w, r, i);
+    uint32_t past = into[i]->past;
+    bool same = nsr_facts_equal(&into[i]->set, &v->set);
+    NSR_TRY(merge(w, into[i], v, NSR_FACTS_MAX));
+    *lost |= into[i]->past != past ||
+             (!same && !nsr_facts_equal(&w->tmp, &into[i]->set));
   }
   return NSR_OK;
 }
@@ -423,7 +603,7 @@ static enum nsr_status walk_loop(struct nsr_walk *w, uint32_t scope,
     NSR_NEW(w->ctx, NSR_SCRATCH, l->back, nviews(r));
     NSR_NEW(w->ctx, NSR_SCRATCH, l->exit, nviews(r));
   }
-  if (l->head[0]) {
+  if (nviews(r) && l->head[0]) {
     NSR_TRY(lose(w, r, l->head, &w->changed));
   } else {
     NSR_TRY(copy_state(w, r, l->head));
@@ -477,8 +657,9 @@ static void pass_barrier(struct nsr_walk *w) {
   w->passed.serial = ++w->serial;
   w->passed.tick = w->tick;
   memcpy(w->passed.at, w->at, w->nch * sizeof *w->at);
-  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+  for (uint32_t e = 0; e < w->nrows; e++) {
     w->rows[e]->set.n = 0;
+    w->rows[e]->past = PAST_KNOWN;
     stamp(w, w->rows[e]);
   }
 }
@@ -532,25 +713,38 @@ void nsr_walk_awaits(struct nsr_walk *w, uint32_t c, uint32_t p, uint32_t lag) {
   if (w->lags[p] <= lag)
     w->lags[p] = (uint8_t)(lag + 1);
   w->exported[p] |= w->item_of[c] != w->item_of[p];
+  w->carried[p] |=
+      p >= c || lag > 0 ||
+      !nsr_common_in(w->tree, w->tree->works[c].scope, w->tree->works[p].scope);
 }
 
-/* Numbers the records of all scopes. */
-static void number_records(struct nsr_walk *w, uint32_t scope, uint32_t *n) {
+/* Numbers the records of all scopes: those that are merged. Returns the
+ * engines with work in the scope. */
+static uint32_t number_records(struct nsr_walk *w, uint32_t scope,
+                               uint32_t *n) {
   const struct nsr_tree *t = w->tree;
   struct range *r = &w->records[scope];
+  uint32_t engines = t->scopes[scope].barrier ? UINT32_MAX : 0;
   r->lo = *n;
   for (uint32_t p = t->scopes[scope].first_part; p != NSR_NONE;
        p = t->parts[p].next) {
     const struct nsr_part *part = &t->parts[p];
     if (part->kind == NSR_PART_SCOPE)
-      number_records(w, part->first, n);
+      engines |= number_records(w, part->first, n);
     for (uint32_t i = part->first;
          part->kind == NSR_PART_SEGMENT && i < part->first + part->n; i++) {
-      w->record[i] = *n;
-      *n += w->lags[i];
+      engines |= UINT32_C(1) << t->works[i].engine;
+      if (w->carried[i]) {
+        w->record[i] = *n;
+        *n += w->lags[i];
+      }
     }
   }
   r->hi = *n;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (t->program->stream[e] && (engines >> e & 1))
+      r->rows[r->nrows++] = (uint8_t)w->row[e];
+  return engines;
 }
 
 static enum nsr_status start(struct nsr_walk *w) {
@@ -558,12 +752,17 @@ static enum nsr_status start(struct nsr_walk *w) {
   w->started = true;
   NSR_NEW(w->ctx, NSR_SCRATCH, w->record, w->tree->nworks);
   number_records(w, 0, &n);
+  for (uint32_t i = 0; i < w->tree->nworks; i++)
+    if (!w->carried[i]) {
+      w->record[i] = n;
+      n += w->lags[i];
+    }
   NSR_NEW(w->ctx, NSR_SCRATCH, w->rec, n);
   NSR_TRY(take(w, &w->other));
   NSR_TRY(take(w, &w->held));
   memcpy(w->at, w->base, w->nch * sizeof *w->at);
   memcpy(w->passed.at, w->base, w->nch * sizeof *w->at);
-  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+  for (uint32_t e = 0; e < w->nrows; e++) {
     NSR_TRY(take(w, &w->rows[e]));
     NSR_TRY(take(w, &w->entry[e]));
     stamp(w, w->rows[e]);
@@ -575,17 +774,24 @@ enum nsr_status nsr_walk_enter(struct nsr_walk *w, uint32_t item) {
   if (!w->started)
     NSR_TRY(start(w));
   w->item = item;
-  for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    NSR_TRY(copy_view(w, w->entry[e], w->rows[e]));
   memcpy(w->entry_at, w->at, sizeof w->at);
   w->entry_tick = w->tick;
   w->entry_passed = w->passed;
+  w->loop = 0;
+  NSR_TRY(reset_pasts(w));
+  for (uint32_t e = 0; e < w->nrows; e++) {
+    if (w->rows[e]->past == ALL_IN_SET) {
+      NSR_TRY(cut(w, w->rows[e]));
+      NSR_TRY(push_past(w, &w->aged, &w->rows[e]->past));
+    }
+    NSR_TRY(copy_view(w, w->entry[e], w->rows[e]));
+  }
   return NSR_OK;
 }
 
 static enum nsr_status restore(struct nsr_walk *w,
                                const struct nsr_walk_item *x) {
-  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+  for (uint32_t e = 0; e < w->nrows; e++)
     NSR_TRY(copy_view(w, w->rows[e], w->entry[e]));
   memcpy(w->at, w->entry_at, sizeof w->at);
   w->tick = w->entry_tick;
@@ -629,12 +835,34 @@ enum nsr_status nsr_walk_through(struct nsr_walk *w, nsr_visit_fn *visit,
   return NSR_OK;
 }
 
+/* Behind the item, a view holds all in its set. Lags are asked about within a
+ * loop, so levels do not matter any more; and what is long past is told apart
+ * less and less. */
+static enum nsr_status settle(struct nsr_walk *w, struct view *v) {
+  NSR_TRY(renew(w, v));
+  if (v->past != ALL_IN_SET) {
+    NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, &v->set, &w->pasts.v[v->past].set,
+                          NSR_FACTS_MAX, w->levels, &w->coarse));
+    swap_sets(&w->tmp, &v->set);
+    v->past = ALL_IN_SET;
+  }
+  nsr_facts_settle(&v->set, SETTLED, w->levels, w->base, w->nch);
+  return NSR_OK;
+}
+
 enum nsr_status nsr_walk_leave(struct nsr_walk *w) {
   const struct nsr_walk_item *x = &w->items.v[w->item];
   NSR_TRY(forget_heads(w, x));
+  for (uint32_t e = 0; e < w->nrows; e++)
+    NSR_TRY(settle(w, w->rows[e]));
   for (uint32_t i = x->first; i < x->first + x->n; i++)
-    for (uint32_t l = 0; !w->exported[i] && l < w->lags[i]; l++)
-      NSR_TRY(give(w, &w->rec[w->record[i] + l]));
+    for (uint32_t l = 0; l < w->lags[i]; l++) {
+      struct view **rec = &w->rec[w->record[i] + l];
+      if (!w->exported[i])
+        NSR_TRY(give(w, rec));
+      else if (*rec)
+        NSR_TRY(settle(w, *rec));
+    }
   return NSR_OK;
 }
 
@@ -653,6 +881,9 @@ enum nsr_status nsr_walk_run(struct nsr_walk *w, nsr_visit_fn *visit,
 static enum nsr_status number_slots(struct nsr_walk *w) {
   const struct nsr_tree *t = w->tree;
   w->nch = (uint32_t)nsr_nchannels(t->program->k);
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (t->program->stream[e])
+      w->row[e] = (int)w->nrows++;
   NSR_NEW(w->ctx, NSR_SCRATCH, w->base, w->nch + 1);
   NSR_NEW(w->ctx, NSR_SCRATCH, w->slot, t->nworks);
   for (uint32_t i = 0; i < t->nworks; i++)
@@ -775,12 +1006,13 @@ enum nsr_status nsr_walk_new(struct nsr_ctx *ctx, const struct nsr_tree *tree,
                              struct nsr_walk **out) {
   struct nsr_walk *w;
   NSR_NEW(ctx, NSR_SCRATCH, w, 1);
-  w->ctx = ctx;
+  w->ctx = w->pool.ctx = ctx;
   w->tree = tree;
   w->levels = levels;
   w->barriers = barriers;
   NSR_NEW(ctx, NSR_SCRATCH, w->lags, tree->nworks);
   NSR_NEW(ctx, NSR_SCRATCH, w->exported, tree->nworks);
+  NSR_NEW(ctx, NSR_SCRATCH, w->carried, tree->nworks);
   NSR_NEW(ctx, NSR_SCRATCH, w->records, tree->nscopes);
   NSR_TRY(number_slots(w));
   NSR_TRY(find_loops(w));

@@ -9,8 +9,11 @@
 
 /* Units of work spent on dropping waits: in all, shared by the items, and for
  * each of an item's works. Past it the rest stays as it is. */
-static const uint64_t effort = UINT64_C(50000000);
-static const uint64_t effort_per_work = 400;
+static const uint64_t effort = UINT64_C(20000000);
+static const uint64_t effort_per_work = 100;
+
+/* Waits at one work up to which each is tried against the others. */
+enum { MAX_THINNED = 4 };
 
 struct select {
   struct nsr_ctx *ctx;
@@ -129,7 +132,8 @@ static enum nsr_status select_work(void *user, struct nsr_walk *walk,
     return NSR_OK;
   NSR_TRY(nsr_walk_hold(walk, s->deps->tree->works[w].engine));
   NSR_TRY(add_needs(s, w));
-  if (s->needs.n - s->first[w] > 1)
+  size_t n = s->needs.n - s->first[w];
+  if (n > 1 && n <= MAX_THINNED)
     NSR_TRY(thin_out(s, w, s->first[w]));
   return NSR_OK;
 }
@@ -156,35 +160,44 @@ static enum nsr_status check_item(struct select *s) {
   return s->holds ? status : NSR_OK;
 }
 
-/* Tries to do without each wait of an item, the last one first. */
-static enum nsr_status drop_implied(struct select *s,
-                                    const struct nsr_walk_item *x) {
-  uint64_t items = nsr_walk_nitems(s->walk);
-  uint64_t most = effort / items + effort_per_work * x->n;
-  uint64_t start = nsr_work(s->ctx, NSR_WORK_DEP);
+/* Tries to do without each wait of an item, the last one first; to go through
+ * it once takes about so much work. */
+static enum nsr_status
+drop_implied(struct select *s, const struct nsr_walk_item *x, uint64_t once) {
+  uint64_t most = effort / nsr_walk_nitems(s->walk) + effort_per_work * x->n;
+  uint64_t spent = 0;
+  bool tried = false;
   uint32_t from = x->n ? s->first[x->first] : (uint32_t)s->needs.n;
   s->first[x->first + x->n] = (uint32_t)s->needs.n;
   NSR_RESERVE(s->ctx, NSR_SCRATCH, &s->dropped, s->needs.n - s->dropped.n);
   while (s->dropped.n < s->needs.n)
     s->dropped.v[s->dropped.n++] = false;
   for (size_t i = s->needs.n; i-- > from;) {
-    if (nsr_work(s->ctx, NSR_WORK_DEP) - start > most)
+    uint64_t start = nsr_work(s->ctx, NSR_WORK_DEP);
+    if (spent + once > most)
       break;
-    s->dropped.v[i] = true;
+    s->dropped.v[i] = tried = true;
     NSR_TRY(check_item(s));
+    spent += nsr_work(s->ctx, NSR_WORK_DEP) - start;
     s->dropped.v[i] = s->holds;
   }
+  if (!tried)
+    return NSR_OK;
   NSR_TRY(check_item(s)); /* the item is left as it is now */
-  assert(s->holds);
-  return NSR_OK;
+  if (s->holds)
+    return NSR_OK;
+  /* sets were made coarser in another way: as they were, then */
+  s->dropped.n = from;
+  return nsr_walk_through(s->walk, select_work, s);
 }
 
 static enum nsr_status select_items(struct select *s) {
   for (uint32_t i = 0; i < nsr_walk_nitems(s->walk); i++) {
     struct nsr_walk_item x = nsr_walk_item(s->walk, i);
     NSR_TRY(nsr_walk_enter(s->walk, i));
+    uint64_t start = nsr_work(s->ctx, NSR_WORK_DEP);
     NSR_TRY(nsr_walk_through(s->walk, select_work, s));
-    NSR_TRY(drop_implied(s, &x));
+    NSR_TRY(drop_implied(s, &x, nsr_work(s->ctx, NSR_WORK_DEP) - start));
     NSR_TRY(nsr_walk_leave(s->walk));
   }
   return NSR_OK;
@@ -203,7 +216,7 @@ enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
   NSR_TRY(select_items(&s));
   size_t kept = 0;
   for (size_t i = 0; i < s.needs.n; i++)
-    if (!s.dropped.v[i])
+    if (i >= s.dropped.n || !s.dropped.v[i])
       s.needs.v[kept++] = s.needs.v[i];
   *out = (struct nsr_needs){(uint32_t)kept, s.needs.v};
   return NSR_OK;
