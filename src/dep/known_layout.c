@@ -1,0 +1,194 @@
+/* known_layout.c - what the walk numbers before it begins: slots, loops,
+ * items, records.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "dep/views.h"
+
+/* Straight code is cut into items of this many works. */
+enum { ITEM_WORKS = 256 };
+
+void nsr_walk_awaits(struct nsr_walk *w, uint32_t c, uint32_t p, uint32_t lag) {
+  assert(!w->started && lag < w->levels);
+  if (w->lags[p] <= lag)
+    w->lags[p] = (uint8_t)(lag + 1);
+  w->exported[p] |= w->item_of[c] != w->item_of[p];
+  w->carried[p] |=
+      p >= c || lag > 0 ||
+      !nsr_common_in(w->tree, w->tree->works[c].scope, w->tree->works[p].scope);
+}
+
+/* Numbers the records of all scopes: those that are merged. Returns the
+ * engines with work in the scope. */
+uint32_t nsr_walk_number_records(struct nsr_walk *w, uint32_t scope,
+                                 uint32_t *n) {
+  const struct nsr_tree *t = w->tree;
+  struct nsr_walk_range *r = &w->records[scope];
+  uint32_t engines = t->scopes[scope].barrier ? UINT32_MAX : 0;
+  r->lo = *n;
+  for (uint32_t p = t->scopes[scope].first_part; p != NSR_NONE;
+       p = t->parts[p].next) {
+    const struct nsr_part *part = &t->parts[p];
+    if (part->kind == NSR_PART_SCOPE)
+      engines |= nsr_walk_number_records(w, part->first, n);
+    for (uint32_t i = part->first;
+         part->kind == NSR_PART_SEGMENT && i < part->first + part->n; i++) {
+      engines |= UINT32_C(1) << t->works[i].engine;
+      if (w->carried[i]) {
+        w->record[i] = *n;
+        *n += w->lags[i];
+      }
+    }
+  }
+  r->hi = *n;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (t->program->stream[e] && (engines >> e & 1))
+      r->rows[r->nrows++] = (uint8_t)w->row[e];
+  return engines;
+}
+
+/* ---- making a walk */
+
+static enum nsr_status number_slots(struct nsr_walk *w) {
+  const struct nsr_tree *t = w->tree;
+  w->nch = (uint32_t)nsr_nchannels(t->program->k);
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (t->program->stream[e])
+      w->row[e] = (int)w->nrows++;
+  NSR_NEW(w->ctx, NSR_SCRATCH, w->base, w->nch + 1);
+  NSR_NEW(w->ctx, NSR_SCRATCH, w->slot, t->nworks);
+  for (uint32_t i = 0; i < t->nworks; i++)
+    if (t->works[i].channel >= 0)
+      w->base[t->works[i].channel + 1]++;
+  for (uint32_t ch = 0; ch < w->nch; ch++)
+    w->base[ch + 1] += w->base[ch];
+  memcpy(w->at, w->base, w->nch * sizeof *w->at);
+  for (uint32_t i = 0; i < t->nworks; i++)
+    if (t->works[i].channel >= 0)
+      w->slot[i] = w->at[t->works[i].channel]++;
+  return NSR_OK;
+}
+
+/* A loop's bounds, in the order of the text; w->at and w->tick run along. */
+static enum nsr_status lay_loops(struct nsr_walk *w, uint32_t scope,
+                                 uint32_t parent) {
+  const struct nsr_tree *t = w->tree;
+  uint32_t id = parent;
+  if (scope == 0 || t->scopes[scope].kind == NSR_SCOPE_LOOP) {
+    struct nsr_walk_loop *l = &w->loops[id = w->nloops++];
+    w->loop_of[scope] = id;
+    l->parent = parent;
+    l->begin = scope == 0 ? 0 : ++w->tick;
+    NSR_NEW(w->ctx, NSR_SCRATCH, l->first, w->nch);
+    NSR_NEW(w->ctx, NSR_SCRATCH, l->last, w->nch);
+    memcpy(l->first, w->at, w->nch * sizeof *w->at);
+  }
+  for (uint32_t p = t->scopes[scope].first_part; p != NSR_NONE;
+       p = t->parts[p].next) {
+    const struct nsr_part *part = &t->parts[p];
+    if (part->kind == NSR_PART_SCOPE)
+      NSR_TRY(lay_loops(w, part->first, id));
+    for (uint32_t i = part->first;
+         part->kind == NSR_PART_SEGMENT && i < part->first + part->n; i++)
+      if (t->works[i].channel >= 0)
+        w->at[t->works[i].channel]++;
+  }
+  if (id == parent)
+    return NSR_OK;
+  w->loops[id].end = scope == 0 ? UINT32_MAX : ++w->tick;
+  memcpy(w->loops[id].last, w->at, w->nch * sizeof *w->at);
+  return NSR_OK;
+}
+
+static enum nsr_status list_children(struct nsr_walk *w) {
+  NSR_NEW(w->ctx, NSR_SCRATCH, w->children, w->nloops);
+  for (uint32_t i = 1; i < w->nloops; i++)
+    w->loops[w->loops[i].parent].nchildren++;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < w->nloops; i++) {
+    w->loops[i].child = at;
+    at += w->loops[i].nchildren;
+    w->loops[i].nchildren = 0;
+  }
+  for (uint32_t i = 1; i < w->nloops; i++) {
+    struct nsr_walk_loop *up = &w->loops[w->loops[i].parent];
+    w->children[up->child + up->nchildren++] = i;
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status find_loops(struct nsr_walk *w) {
+  const struct nsr_tree *t = w->tree;
+  uint32_t n = 1;
+  for (uint32_t s = 1; s < t->nscopes; s++)
+    n += t->scopes[s].kind == NSR_SCOPE_LOOP;
+  NSR_NEW(w->ctx, NSR_SCRATCH, w->loop_of, t->nscopes);
+  NSR_NEW(w->ctx, NSR_SCRATCH, w->loops, n);
+  memcpy(w->at, w->base, w->nch * sizeof *w->at);
+  NSR_TRY(lay_loops(w, 0, NSR_NONE));
+  w->tick = 0;
+  return list_children(w);
+}
+
+static enum nsr_status push_item(struct nsr_walk *w, uint32_t part,
+                                 uint32_t first, uint32_t n) {
+  for (uint32_t i = first; i < first + n; i++)
+    w->item_of[i] = (uint32_t)w->items.n;
+  NSR_PUSH(w->ctx, NSR_SCRATCH, &w->items,
+           (struct nsr_walk_item){part, first, n});
+  return NSR_OK;
+}
+
+/* Works of a scope follow each other: those up to the next part's. */
+static uint32_t works_in(const struct nsr_tree *t, uint32_t scope) {
+  uint32_t n = 0;
+  for (uint32_t p = t->scopes[scope].first_part; p != NSR_NONE;
+       p = t->parts[p].next)
+    if (t->parts[p].kind == NSR_PART_SEGMENT)
+      n += t->parts[p].n;
+    else if (t->parts[p].kind == NSR_PART_SCOPE)
+      n += works_in(t, t->parts[p].first);
+  return n;
+}
+
+static enum nsr_status find_items(struct nsr_walk *w) {
+  const struct nsr_tree *t = w->tree;
+  uint32_t at = 0;
+  NSR_NEW(w->ctx, NSR_SCRATCH, w->item_of, t->nworks);
+  for (uint32_t p = t->scopes[0].first_part; p != NSR_NONE;
+       p = t->parts[p].next) {
+    const struct nsr_part *part = &t->parts[p];
+    bool straight = part->kind == NSR_PART_SEGMENT;
+    uint32_t n = straight ? part->n : 0, i = 0;
+    if (part->kind == NSR_PART_SCOPE)
+      n = works_in(t, part->first);
+    assert(!straight || part->first == at);
+    for (; straight && n - i > ITEM_WORKS; i += ITEM_WORKS)
+      NSR_TRY(push_item(w, p, at + i, ITEM_WORKS));
+    NSR_TRY(push_item(w, p, at + i, n - i));
+    at += n;
+  }
+  assert(at == t->nworks);
+  return NSR_OK;
+}
+
+enum nsr_status nsr_walk_new(struct nsr_ctx *ctx, const struct nsr_tree *tree,
+                             uint32_t levels, bool barriers,
+                             struct nsr_walk **out) {
+  struct nsr_walk *w;
+  NSR_NEW(ctx, NSR_SCRATCH, w, 1);
+  w->ctx = w->pool.ctx = ctx;
+  w->tree = tree;
+  w->levels = levels;
+  w->barriers = barriers;
+  NSR_NEW(ctx, NSR_SCRATCH, w->lags, tree->nworks);
+  NSR_NEW(ctx, NSR_SCRATCH, w->exported, tree->nworks);
+  NSR_NEW(ctx, NSR_SCRATCH, w->carried, tree->nworks);
+  NSR_NEW(ctx, NSR_SCRATCH, w->records, tree->nscopes);
+  NSR_TRY(number_slots(w));
+  NSR_TRY(find_loops(w));
+  NSR_TRY(find_items(w));
+  *out = w;
+  return NSR_OK;
+}

@@ -1,0 +1,382 @@
+/* views.c - sets that age, are shared and are merged. */
+#include "dep/views.h"
+
+#include <string.h>
+
+#include "base/work.h"
+
+/* Stretches of a set behind an item. */
+enum { SETTLED = 24 };
+
+/* More loops than this between a view and now count as one. */
+enum { MAX_PASSED = 4 };
+
+/* ---- views */
+
+enum nsr_status nsr_view_take(struct nsr_walk *w, struct nsr_view **out) {
+  if (w->spare.n) {
+    *out = w->spare.v[--w->spare.n];
+    return NSR_OK;
+  }
+  NSR_NEW(w->ctx, NSR_SCRATCH, *out, 1);
+  NSR_NEW(w->ctx, NSR_SCRATCH, (*out)->at, w->nch);
+  return NSR_OK;
+}
+
+enum nsr_status nsr_view_give(struct nsr_walk *w, struct nsr_view **v) {
+  if (*v) {
+    nsr_facts_free(&w->pool, &(*v)->set);
+    NSR_PUSH(w->ctx, NSR_SCRATCH, &w->spare, *v);
+  }
+  *v = NULL;
+  return NSR_OK;
+}
+
+void nsr_view_stamp(const struct nsr_walk *w, struct nsr_view *v) {
+  v->tick = w->tick;
+  v->serial = w->serial;
+  memcpy(v->at, w->at, w->nch * sizeof *v->at);
+}
+
+enum nsr_status nsr_view_copy(struct nsr_walk *w, struct nsr_view *out,
+                              const struct nsr_view *v) {
+  out->past = v->past;
+  out->tick = v->tick;
+  out->serial = v->serial;
+  memcpy(out->at, v->at, w->nch * sizeof *out->at);
+  return nsr_facts_copy(&w->pool, &out->set, &v->set);
+}
+
+static void swap_sets(struct nsr_facts *a, struct nsr_facts *b) {
+  struct nsr_facts x = *a;
+  *a = *b;
+  *b = x;
+}
+
+/* Loops that lie between a moment and now, outermost ones only, and the one
+ * that was begun since and is not over. */
+struct crossed {
+  uint32_t n;
+  const struct nsr_walk_loop *v[MAX_PASSED + 1];
+  bool many; /* v[0] .. v[n-1] stand for all between them, too */
+};
+
+/* The first child of a loop that begins behind a tick. */
+static uint32_t child_behind(const struct nsr_walk *w,
+                             const struct nsr_walk_loop *l, uint32_t tick) {
+  uint32_t lo = l->child, hi = l->child + l->nchildren;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (w->loops[w->children[mid]].begin > tick)
+      hi = mid;
+    else
+      lo = mid + 1;
+  }
+  return lo;
+}
+
+static void find_crossed(const struct nsr_walk *w, uint32_t tick,
+                         struct crossed *out) {
+  const struct nsr_walk_loop *around = &w->loops[w->loop];
+  while (around->parent != NSR_NONE &&
+         (tick < around->begin || tick >= around->end))
+    around = &w->loops[around->parent];
+  uint32_t first = child_behind(w, around, tick);
+  uint32_t end = child_behind(w, around, w->tick);
+  out->n = 0;
+  out->many = end - first > MAX_PASSED;
+  if (out->many) {
+    out->v[out->n++] = &w->loops[w->children[first]];
+    out->v[out->n++] = &w->loops[w->children[end - 1]];
+    return;
+  }
+  for (uint32_t i = first; i < end; i++)
+    out->v[out->n++] = &w->loops[w->children[i]];
+}
+
+/* What a channel has issued from slot `at` on. */
+static enum nsr_status age_channel(struct nsr_walk *w, uint32_t ch, uint32_t at,
+                                   const struct crossed *x) {
+  for (uint32_t i = 0; i < x->n; i++) {
+    uint32_t first = x->v[i]->first[ch], last = x->v[i]->last[ch];
+    bool joined = x->many && i > 0;
+    NSR_TRY(
+        nsr_facts_push(&w->pool, &w->aged, at, first, joined ? w->levels : 1));
+    NSR_TRY(nsr_facts_push(&w->pool, &w->aged, first, last, w->levels));
+    at = last;
+  }
+  return nsr_facts_push(&w->pool, &w->aged, at, w->at[ch], 1);
+}
+
+enum nsr_status nsr_view_renew(struct nsr_walk *w, struct nsr_view *v) {
+  struct crossed x = {0};
+  if (v->serial < w->passed.serial) {
+    v->set.n = 0;
+    v->past = v->past == NSR_PAST_IN_SET ? NSR_PAST_IN_SET : NSR_PAST_KNOWN;
+    v->tick = w->passed.tick;
+    memcpy(v->at, w->passed.at, w->nch * sizeof *v->at);
+  }
+  if (v->tick != w->tick)
+    find_crossed(w, v->tick, &x);
+  else if (memcmp(v->at, w->at, w->nch * sizeof *v->at) == 0)
+    return NSR_OK;
+  w->aged.n = 0;
+  for (uint32_t ch = 0; ch < w->nch; ch++)
+    NSR_TRY(age_channel(w, ch, v->at[ch], &x));
+  NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, &v->set, &w->aged, NSR_FACTS_ADD,
+                        w->levels, &w->coarse));
+  nsr_work_count(w->ctx, NSR_WORK_DEP, 1 + w->tmp.n);
+  swap_sets(&w->tmp, &v->set);
+  nsr_view_stamp(w, v);
+  return NSR_OK;
+}
+
+void nsr_view_never(const struct nsr_walk *w, struct nsr_view *v) {
+  v->set.n = 0;
+  v->past = NSR_PAST_UNKNOWN;
+  v->tick = w->entry_tick;
+  v->serial = 0;
+  memcpy(v->at, w->entry_at, w->nch * sizeof *v->at);
+}
+
+/* The view in a place of the state, up to now. */
+static enum nsr_status fresh(struct nsr_walk *w, struct nsr_view **place) {
+  if (!*place) {
+    NSR_TRY(nsr_view_take(w, place));
+    nsr_view_never(w, *place);
+  }
+  return nsr_view_renew(w, *place);
+}
+
+/* ---- pasts */
+
+/* The past with this set, which is one of the last ones or becomes new. */
+static enum nsr_status push_past(struct nsr_walk *w,
+                                 const struct nsr_facts *set, uint32_t *out) {
+  uint32_t n = (uint32_t)w->pasts.n;
+  for (uint32_t i = n; i-- > 0 && n - i <= 16;)
+    if (nsr_facts_equal(&w->pasts.v[i].set, set)) {
+      *out = i;
+      return NSR_OK;
+    }
+  struct nsr_past p = {0};
+  NSR_TRY(nsr_facts_copy(&w->pool, &p.set, set));
+  NSR_PUSH(w->ctx, NSR_SCRATCH, &w->pasts, p);
+  *out = n;
+  return NSR_OK;
+}
+
+static enum nsr_status zip_pasts(struct nsr_walk *w, uint32_t a, uint32_t b,
+                                 enum nsr_facts_op op, uint32_t *out) {
+  const struct nsr_facts *sa = &w->pasts.v[a].set, *sb = &w->pasts.v[b].set;
+  NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, sa, sb, op, w->levels, &w->coarse));
+  nsr_work_count(w->ctx, NSR_WORK_DEP, 1 + w->tmp.n);
+  if (nsr_facts_equal(&w->tmp, sa)) {
+    *out = a;
+    return NSR_OK;
+  }
+  if (nsr_facts_equal(&w->tmp, sb)) {
+    *out = b;
+    return NSR_OK;
+  }
+  return push_past(w, &w->tmp, out);
+}
+
+static enum nsr_status merge_pasts(struct nsr_walk *w, uint32_t a, uint32_t b,
+                                   enum nsr_facts_op op, uint32_t *out) {
+  bool max = op == NSR_FACTS_MAX;
+  uint32_t strong = max ? NSR_PAST_UNKNOWN : NSR_PAST_KNOWN;
+  uint32_t weak = max ? NSR_PAST_KNOWN : NSR_PAST_UNKNOWN;
+  *out = a;
+  if (a == b || a == strong || b == weak)
+    return NSR_OK;
+  *out = b;
+  if (b == strong || a == weak)
+    return NSR_OK;
+  struct nsr_merged_pasts *m =
+      &w->merged[(a * 31 + b * 7 + op) % NSR_MERGED_PASTS];
+  if (m->a != a || m->b != b || m->op != op) {
+    NSR_TRY(zip_pasts(w, a, b, op, out));
+    *m = (struct nsr_merged_pasts){a, b, op, *out};
+  }
+  *out = m->result;
+  return NSR_OK;
+}
+
+/* The same with all of one channel known. */
+static enum nsr_status past_without(struct nsr_walk *w, uint32_t past,
+                                    uint32_t ch, uint32_t *out) {
+  if (!w->pasts.v[past].without)
+    NSR_NEW(w->ctx, NSR_SCRATCH, w->pasts.v[past].without, w->nch);
+  *out = w->pasts.v[past].without[ch];
+  if (*out || past == NSR_PAST_KNOWN)
+    return NSR_OK;
+  NSR_TRY(nsr_facts_copy(&w->pool, &w->tmp, &w->pasts.v[past].set));
+  NSR_TRY(nsr_facts_learn(&w->pool, &w->tmp, w->base[ch], w->base[ch + 1]));
+  NSR_TRY(push_past(w, &w->tmp, out));
+  w->pasts.v[past].without[ch] = *out;
+  return NSR_OK;
+}
+
+/* Begins anew with the item: nothing of the past is known, or all of it. */
+enum nsr_status nsr_past_reset(struct nsr_walk *w) {
+  for (size_t i = 0; i < w->pasts.n; i++)
+    nsr_facts_free(&w->pool, &w->pasts.v[i].set);
+  memset(w->merged, 0, sizeof w->merged);
+  w->pasts.n = 0;
+  NSR_PUSH(w->ctx, NSR_SCRATCH, &w->pasts, (struct nsr_past){0});
+  struct nsr_past all = {0};
+  for (uint32_t ch = 0; ch < w->nch; ch++)
+    NSR_TRY(
+        nsr_facts_push(&w->pool, &all.set, w->base[ch], w->at[ch], w->levels));
+  NSR_PUSH(w->ctx, NSR_SCRATCH, &w->pasts, all);
+  return NSR_OK;
+}
+
+/* ---- merging views */
+
+enum nsr_status nsr_view_merge(struct nsr_walk *w, struct nsr_view *a,
+                               const struct nsr_view *b, enum nsr_facts_op op) {
+  NSR_TRY(merge_pasts(w, a->past, b->past, op, &a->past));
+  if (nsr_facts_equal(&a->set, &b->set))
+    return NSR_OK;
+  NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, &a->set, &b->set, op, w->levels,
+                        &w->coarse));
+  nsr_work_count(w->ctx, NSR_WORK_DEP, 1 + w->tmp.n);
+  swap_sets(&w->tmp, &a->set);
+  return NSR_OK;
+}
+
+/* All of a channel is known to a view that was made, or renewed, behind the
+ * last loop. */
+enum nsr_status nsr_view_learn(struct nsr_walk *w, struct nsr_view *v,
+                               uint32_t ch) {
+  v->at[ch] = w->at[ch];
+  NSR_TRY(past_without(w, v->past, ch, &v->past));
+  return nsr_facts_learn(&w->pool, &v->set, w->base[ch], w->base[ch + 1]);
+}
+
+/* Cuts an earlier item's view into past, left in w->aged, and present. */
+static enum nsr_status cut(struct nsr_walk *w, struct nsr_view *v) {
+  uint32_t ch = 0;
+  w->aged.n = w->tmp.n = 0;
+  for (uint32_t i = 0; i < v->set.n; i++) {
+    struct nsr_fact x = v->set.v[i];
+    while (x.lo < x.hi) {
+      while (w->base[ch + 1] <= x.lo)
+        ch++;
+      uint32_t here = w->entry_at[ch], end = w->base[ch + 1];
+      bool old = x.lo < here;
+      end = old ? here : end;
+      end = end < x.hi ? end : x.hi;
+      NSR_TRY(nsr_facts_push(&w->pool, old ? &w->aged : &w->tmp, x.lo, end,
+                             x.level));
+      x.lo = end;
+    }
+  }
+  swap_sets(&w->tmp, &v->set);
+  return NSR_OK;
+}
+
+/* A row learns what an earlier item's view says. */
+enum nsr_status nsr_view_learn_earlier(struct nsr_walk *w, struct nsr_view *row,
+                                       struct nsr_view *v) {
+  NSR_TRY(cut(w, v));
+  NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, &w->pasts.v[row->past].set, &w->aged,
+                        NSR_FACTS_MIN, w->levels, &w->coarse));
+  nsr_work_count(w->ctx, NSR_WORK_DEP, 1 + w->tmp.n);
+  if (!nsr_facts_equal(&w->tmp, &w->pasts.v[row->past].set))
+    NSR_TRY(push_past(w, &w->tmp, &row->past));
+  v->past = row->past;
+  return nsr_view_merge(w, row, v, NSR_FACTS_MIN);
+}
+
+/* ---- states: the rows, and the records of a range */
+
+uint32_t nsr_range_views(const struct nsr_walk_range *r) {
+  return r->nrows + r->hi - r->lo;
+}
+
+struct nsr_view **nsr_range_view(struct nsr_walk *w,
+                                 const struct nsr_walk_range *r, uint32_t i) {
+  return i < r->nrows ? &w->rows[r->rows[i]] : &w->rec[r->lo + i - r->nrows];
+}
+
+/* All of them up to now. */
+enum nsr_status nsr_state_renew(struct nsr_walk *w,
+                                const struct nsr_walk_range *r) {
+  for (uint32_t i = 0; i < nsr_range_views(r); i++)
+    NSR_TRY(fresh(w, nsr_range_view(w, r, i)));
+  return NSR_OK;
+}
+
+enum nsr_status nsr_state_copy(struct nsr_walk *w,
+                               const struct nsr_walk_range *r,
+                               struct nsr_view **out) {
+  for (uint32_t i = 0; i < nsr_range_views(r); i++) {
+    if (!out[i])
+      NSR_TRY(nsr_view_take(w, &out[i]));
+    NSR_TRY(nsr_view_copy(w, out[i], *nsr_range_view(w, r, i)));
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_state_set(struct nsr_walk *w,
+                              const struct nsr_walk_range *r,
+                              struct nsr_view **v) {
+  for (uint32_t i = 0; i < nsr_range_views(r); i++) {
+    struct nsr_view **place = nsr_range_view(w, r, i);
+    if (!*place)
+      NSR_TRY(nsr_view_take(w, place));
+    NSR_TRY(nsr_facts_copy(&w->pool, &(*place)->set, &v[i]->set));
+    (*place)->past = v[i]->past;
+    nsr_view_stamp(w, *place);
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_state_lose(struct nsr_walk *w,
+                               const struct nsr_walk_range *r,
+                               struct nsr_view **into, bool *lost) {
+  for (uint32_t i = 0; i < nsr_range_views(r); i++) {
+    const struct nsr_view *v = *nsr_range_view(w, r, i);
+    uint32_t past = into[i]->past;
+    bool same = nsr_facts_equal(&into[i]->set, &v->set);
+    NSR_TRY(nsr_view_merge(w, into[i], v, NSR_FACTS_MAX));
+    *lost |= into[i]->past != past ||
+             (!same && !nsr_facts_equal(&w->tmp, &into[i]->set));
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_state_gather(struct nsr_walk *w,
+                                 const struct nsr_walk_range *r,
+                                 struct nsr_view **acc, bool *any) {
+  if (!*any) {
+    *any = true;
+    return nsr_state_copy(w, r, acc);
+  }
+  return nsr_state_lose(w, r, acc, &(bool){false});
+}
+
+/* Behind the item, a view holds all in its set. Lags are asked about within a
+ * loop, so levels do not matter any more; and what is long past is told apart
+ * less and less. */
+enum nsr_status nsr_view_settle(struct nsr_walk *w, struct nsr_view *v) {
+  NSR_TRY(nsr_view_renew(w, v));
+  if (v->past != NSR_PAST_IN_SET) {
+    NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, &v->set, &w->pasts.v[v->past].set,
+                          NSR_FACTS_MAX, w->levels, &w->coarse));
+    swap_sets(&w->tmp, &v->set);
+    v->past = NSR_PAST_IN_SET;
+  }
+  nsr_facts_settle(&v->set, SETTLED, w->levels, w->base, w->nch);
+  return NSR_OK;
+}
+
+enum nsr_status nsr_view_resume(struct nsr_walk *w, struct nsr_view *v) {
+  if (v->past != NSR_PAST_IN_SET)
+    return NSR_OK;
+  NSR_TRY(cut(w, v));
+  return push_past(w, &w->aged, &v->past);
+}

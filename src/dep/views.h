@@ -1,0 +1,185 @@
+/* views.h - the state of the walk behind known.h; private to src/dep.
+ *
+ * A view is a set with the moment it was made: the next slot of each channel,
+ * and how many loops had been begun or ended in the order of the text. What
+ * has issued since is added when the view is read: once where no loop lies
+ * between, and an unknown number of times for the works of loops that do.
+ */
+#ifndef NSR_DEP_VIEWS_H
+#define NSR_DEP_VIEWS_H
+
+#include "base/vec.h"
+#include "dep/facts.h"
+#include "dep/known.h"
+
+struct nsr_view {
+  struct nsr_facts set; /* of the item's works */
+  uint32_t past; /* of those before it: into walk->pasts; NSR_PAST_IN_SET:
+                    an earlier item's, with the past in its set */
+  uint32_t tick;
+  uint64_t serial; /* order of making, to be compared with barriers */
+  uint32_t *at;    /* by channel: the next slot */
+};
+
+/* What is unknown of the works before the item: views that know the same of
+ * them share it. Two of these are always there. */
+struct nsr_past {
+  struct nsr_facts set;
+  uint32_t *without; /* by channel: the same where all of that channel is
+                        known, 0: not made yet */
+};
+enum { NSR_PAST_KNOWN, NSR_PAST_UNKNOWN };
+#define NSR_PAST_IN_SET UINT32_MAX
+
+/* A merge of two of them, kept. */
+struct nsr_merged_pasts {
+  uint32_t a, b, op, result;
+};
+enum { NSR_MERGED_PASTS = 256 };
+
+/* A loop, or the program (loop 0). */
+struct nsr_walk_loop {
+  uint32_t parent;
+  uint32_t begin, end;            /* ticks behind its beginning and its end */
+  uint32_t *first, *last;         /* by channel: its slots first..last-1 */
+  uint32_t child, nchildren;      /* into walk->children */
+  struct nsr_view **head;         /* NULL: not reached yet */
+  struct nsr_view **back, **exit; /* what its ways end with */
+  bool any_back, any_exit;
+};
+
+/* The last barrier passed. */
+struct nsr_passed_barrier {
+  uint64_t serial;
+  uint32_t tick;
+  uint32_t at[NSR_MAX_CHANNELS];
+};
+
+/* What a scope changes: the rows of engines with work in it, of all where it
+ * has a barrier; and the records of its works. Other views age alone. */
+struct nsr_walk_range {
+  uint32_t lo, hi;
+  uint8_t nrows;
+  uint8_t rows[NSR_MAX_ENGINES];
+};
+
+struct nsr_walk {
+  struct nsr_ctx *ctx;
+  const struct nsr_tree *tree;
+  uint32_t levels;
+  bool barriers, coarse, changed;
+
+  uint32_t nrows;
+  int row[NSR_MAX_ENGINES]; /* by engine */
+  uint32_t nch;
+  uint32_t *base;    /* by channel: its first slot; nch + 1 of them */
+  uint32_t *slot;    /* by work with a channel */
+  uint8_t *lags;     /* by work: records it has */
+  uint32_t *record;  /* by work: its first */
+  bool *carried;     /* by work: awaited where its latest execution may
+                        lie in another iteration, or in a scope that may
+                        be passed by; other records need no merging */
+  bool *exported;    /* by work: awaited from another item */
+  uint32_t *item_of; /* by work */
+  struct nsr_walk_range *records; /* by scope */
+  uint32_t *loop_of;              /* by scope that is a loop */
+  struct nsr_walk_loop *loops;
+  uint32_t nloops, *children;
+  NSR_VEC(struct nsr_walk_item) items;
+  bool started;
+
+  /* the state: a row per engine, a record per awaited work and lag */
+  struct nsr_view *rows[NSR_MAX_ENGINES];
+  struct nsr_view **rec; /* NULL: never ran */
+  uint32_t at[NSR_MAX_CHANNELS];
+  uint32_t tick;
+  uint64_t serial;
+  struct nsr_passed_barrier passed;
+  uint32_t loop; /* the innermost around here */
+
+  /* at the entry of the item */
+  uint32_t item;
+  struct nsr_view *entry[NSR_MAX_ENGINES];
+  uint32_t entry_at[NSR_MAX_CHANNELS], entry_tick;
+  struct nsr_passed_barrier entry_passed;
+
+  NSR_VEC(struct nsr_view *) stack; /* states in front of arms */
+  NSR_VEC(struct nsr_view *) spare;
+  struct nsr_view *other; /* for a record while it is read */
+  struct nsr_view *held;  /* a row, for nsr_walk_back */
+  NSR_VEC(struct nsr_past) pasts;
+  struct nsr_merged_pasts merged[NSR_MERGED_PASTS]; /* by hash; a == b: none */
+  struct nsr_facts aged, tmp;
+  struct nsr_facts_pool pool;
+};
+
+/* ---- views (views.c) */
+
+NSR_MUST_USE enum nsr_status nsr_view_take(struct nsr_walk *w,
+                                           struct nsr_view **out);
+/* Back into the pool; *v becomes NULL. */
+NSR_MUST_USE enum nsr_status nsr_view_give(struct nsr_walk *w,
+                                           struct nsr_view **v);
+/* Its set is as of now. */
+void nsr_view_stamp(const struct nsr_walk *w, struct nsr_view *v);
+NSR_MUST_USE enum nsr_status nsr_view_copy(struct nsr_walk *w,
+                                           struct nsr_view *out,
+                                           const struct nsr_view *v);
+/* Adds what has issued since it was made. */
+NSR_MUST_USE enum nsr_status nsr_view_renew(struct nsr_walk *w,
+                                            struct nsr_view *v);
+/* What a work that never ran says: all that has issued is unknown. */
+void nsr_view_never(const struct nsr_walk *w, struct nsr_view *v);
+/* Both renewed at one place: a = a op b. */
+NSR_MUST_USE enum nsr_status nsr_view_merge(struct nsr_walk *w,
+                                            struct nsr_view *a,
+                                            const struct nsr_view *b,
+                                            enum nsr_facts_op op);
+/* All of a channel is known to a view that was made, or renewed, behind the
+ * last loop. */
+NSR_MUST_USE enum nsr_status nsr_view_learn(struct nsr_walk *w,
+                                            struct nsr_view *v, uint32_t ch);
+/* A renewed row learns what an earlier item's renewed view says. */
+NSR_MUST_USE enum nsr_status nsr_view_learn_earlier(struct nsr_walk *w,
+                                                    struct nsr_view *row,
+                                                    struct nsr_view *v);
+/* Behind the item: all is in its set. */
+NSR_MUST_USE enum nsr_status nsr_view_settle(struct nsr_walk *w,
+                                             struct nsr_view *v);
+/* At the next item: its set is cut into past and present. */
+NSR_MUST_USE enum nsr_status nsr_view_resume(struct nsr_walk *w,
+                                             struct nsr_view *v);
+/* Pasts begin anew with the item: all is known, or nothing. */
+NSR_MUST_USE enum nsr_status nsr_past_reset(struct nsr_walk *w);
+
+/* ---- states: the rows and records of a range (views.c) */
+
+uint32_t nsr_range_views(const struct nsr_walk_range *r);
+struct nsr_view **nsr_range_view(struct nsr_walk *w,
+                                 const struct nsr_walk_range *r, uint32_t i);
+NSR_MUST_USE enum nsr_status nsr_state_renew(struct nsr_walk *w,
+                                             const struct nsr_walk_range *r);
+NSR_MUST_USE enum nsr_status nsr_state_copy(struct nsr_walk *w,
+                                            const struct nsr_walk_range *r,
+                                            struct nsr_view **out);
+/* The state is v, as of now. */
+NSR_MUST_USE enum nsr_status nsr_state_set(struct nsr_walk *w,
+                                           const struct nsr_walk_range *r,
+                                           struct nsr_view **v);
+/* into loses what the state does not know; *lost: whether that was anything. */
+NSR_MUST_USE enum nsr_status nsr_state_lose(struct nsr_walk *w,
+                                            const struct nsr_walk_range *r,
+                                            struct nsr_view **into, bool *lost);
+/* Adds the state, where a way ends, to those of other ways. */
+NSR_MUST_USE enum nsr_status nsr_state_gather(struct nsr_walk *w,
+                                              const struct nsr_walk_range *r,
+                                              struct nsr_view **acc, bool *any);
+
+/* ---- numbers (known_layout.c) */
+
+/* Numbers the records of a scope's works: those that are merged. Returns the
+ * engines with work in it. */
+uint32_t nsr_walk_number_records(struct nsr_walk *w, uint32_t scope,
+                                 uint32_t *n);
+
+#endif
