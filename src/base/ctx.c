@@ -227,8 +227,8 @@ void nsr_scratch_release(struct nsr_ctx *ctx, struct nsr_mark mark) {
     b = prev;
   }
   ctx->arena[NSR_SCRATCH] = b;
-  if (b &&
-      b->used > mark.used) { /* what is handed out next must be zero again */
+  if (b && b->used > mark.used) {
+    /* what is handed out next must be zero again */
     memset((char *)b + mark.used, 0, b->used - mark.used);
     b->used = mark.used;
   }
