@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "dep/dep.h"
 #include "dep/explicit.h"
+#include "dep/island_loads.h"
 #include "emit/weave.h"
 #include "ir/islands.h"
 #include "report/stages.h"
@@ -36,6 +37,7 @@ static enum nsr_status read_waits(struct nsr_ctx *ctx, struct work_bench *b) {
   NSR_TRY(nsr_islands_find(ctx, &b->tree, &b->islands));
   NSR_TRY(nsr_explicit_map(ctx, &b->tree, &b->islands, false, &b->target));
   NSR_TRY(nsr_tree_linearize(ctx, &b->tree, &b->islands, &b->target));
+  NSR_TRY(nsr_island_loads_check(ctx, &b->tree));
   return nsr_tree_exit(ctx, &b->tree, &b->exit); /* parts are new */
 }
 
@@ -308,12 +310,6 @@ static enum nsr_status change(struct nsr_ctx *ctx, struct work_bench *b,
                               const struct nsr_rewrite_options *options,
                               struct nsr_kernel **out,
                               struct nsr_rewrite_report *report) {
-  if (b->tree.ntroubles) {
-    const struct nsr_trouble *x = &b->tree.troubles[0];
-    return nsr_fail(ctx, NSR_E_REFUSED,
-                    nsr_program_place(&b->program, x->engine, x->insn),
-                    "%s %s: it cannot be read", x->what, x->why);
-  }
   report->changed = true;
   NSR_TRY(nsr_deps_find(ctx, &b->tree, b->target, &b->deps));
   NSR_TRY(synthesise(ctx, options, b));

@@ -65,9 +65,12 @@ static void keep_barriers(struct weave *w, uint32_t exit, bool *removed) {
   const struct nsr_node *nodes = t->program->nodes[w->engine];
   for (uint32_t i = 0; i < w->in->n; i++) /* unreachable ones too */
     removed[i] |= nodes[i].cls == NSR_BARRIER;
-  for (uint32_t p = 0; p < t->nparts; p++)
-    if (t->parts[p].kind == NSR_PART_BARRIER && (t->parts[p].keep || p == exit))
-      removed[t->parts[p].insn[w->engine]] = false;
+  for (uint32_t p = 0; p < t->nparts; p++) {
+    const struct nsr_part *part = &t->parts[p];
+    bool keep = part->kind == NSR_PART_BARRIER && (part->keep || p == exit);
+    if (keep && part->insn[w->engine] != NSR_NONE)
+      removed[part->insn[w->engine]] = false;
+  }
 }
 
 static enum nsr_status mark_removed(struct weave *w, uint32_t exit) {
@@ -263,9 +266,14 @@ static uint32_t landing(const struct weave *w, uint32_t i, uint32_t to) {
   if (to >= w->in->n || i >= w->in->n)
     return w->start[to];
   uint32_t s = own->scope_of[g->block_of[i]];
-  for (; s != NSR_NONE; s = own->scopes[s].parent)
-    if (own->scopes[s].kind == NSR_SCOPE_LOOP && own->scopes[s].entry == to)
+  for (; s != NSR_NONE; s = own->scopes[s].parent) {
+    if (own->scopes[s].entry != to)
+      continue;
+    if (own->scopes[s].kind == NSR_SCOPE_ISLAND)
+      return w->own[to]; /* from within: nothing starts there */
+    if (own->scopes[s].kind == NSR_SCOPE_LOOP)
       return w->loop[to];
+  }
   return w->start[to];
 }
 

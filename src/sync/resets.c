@@ -4,7 +4,8 @@
 #include "base/vec.h"
 #include "base/work.h"
 
-/* One walk over all parts; a body's next part is kept by scope. */
+/* One walk over all parts; a body's next part is kept by scope. Nothing is
+ * counted in code without structure, and another barrier follows that. */
 static enum nsr_status collect(struct nsr_ctx *ctx, const struct nsr_tree *t,
                                struct nsr_resets *out) {
   NSR_VEC(struct nsr_reset) v = {0};
@@ -24,7 +25,8 @@ static enum nsr_status collect(struct nsr_ctx *ctx, const struct nsr_tree *t,
     } else if (p->kind == NSR_PART_SCOPE) {
       s = p->first;
       next[s] = t->scopes[s].first_part;
-    } else if (p->keep && (s != 0 || at < t->nworks)) {
+    } else if (p->keep && t->scopes[s].kind != NSR_SCOPE_ISLAND &&
+               (s != 0 || at < t->nworks)) {
       NSR_PUSH(ctx, NSR_SCRATCH, &v, (struct nsr_reset){i, s, at});
     }
   }
