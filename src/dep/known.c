@@ -116,7 +116,6 @@ static enum nsr_status end_way(struct nsr_walk *w, uint32_t scope,
   const struct nsr_walk_range *r = loop_range(w, scope);
   if (l->parent == NSR_NONE)
     return NSR_OK;
-  NSR_TRY(nsr_state_renew(w, r));
   if (ends & NSR_ENDS_BACK)
     NSR_TRY(nsr_state_gather(w, r, l->back, &l->any_back));
   if (ends & NSR_ENDS_EXIT)

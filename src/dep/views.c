@@ -135,7 +135,7 @@ void nsr_view_never(const struct nsr_walk *w, struct nsr_view *v) {
   v->set.n = 0;
   v->past = NSR_PAST_UNKNOWN;
   v->tick = w->entry_tick;
-  v->serial = 0;
+  v->serial = w->entry_passed.serial; /* which the past begins with */
   memcpy(v->at, w->entry_at, w->nch * sizeof *v->at);
 }
 
@@ -218,7 +218,8 @@ static enum nsr_status past_without(struct nsr_walk *w, uint32_t past,
   return NSR_OK;
 }
 
-/* Begins anew with the item: nothing of the past is known, or all of it. */
+/* Begins anew with the item: all of the past is known, or only what lies in
+ * front of the last barrier. */
 enum nsr_status nsr_past_reset(struct nsr_walk *w) {
   for (size_t i = 0; i < w->pasts.n; i++)
     nsr_facts_free(&w->pool, &w->pasts.v[i].set);
@@ -227,8 +228,8 @@ enum nsr_status nsr_past_reset(struct nsr_walk *w) {
   NSR_PUSH(w->ctx, NSR_SCRATCH, &w->pasts, (struct nsr_past){0});
   struct nsr_past all = {0};
   for (uint32_t ch = 0; ch < w->nch; ch++)
-    NSR_TRY(
-        nsr_facts_push(&w->pool, &all.set, w->base[ch], w->at[ch], w->levels));
+    NSR_TRY(nsr_facts_push(&w->pool, &all.set, w->entry_passed.at[ch],
+                           w->at[ch], w->levels));
   NSR_PUSH(w->ctx, NSR_SCRATCH, &w->pasts, all);
   return NSR_OK;
 }
@@ -349,14 +350,27 @@ enum nsr_status nsr_state_lose(struct nsr_walk *w,
   return NSR_OK;
 }
 
+/* In copies: a barrier in an arm that ends here makes known what other ways
+ * need not know. */
 enum nsr_status nsr_state_gather(struct nsr_walk *w,
                                  const struct nsr_walk_range *r,
                                  struct nsr_view **acc, bool *any) {
-  if (!*any) {
-    *any = true;
-    return nsr_state_copy(w, r, acc);
+  bool first = !*any;
+  *any = true;
+  for (uint32_t i = 0; i < nsr_range_views(r); i++) {
+    const struct nsr_view *v = *nsr_range_view(w, r, i);
+    if (first && !acc[i])
+      NSR_TRY(nsr_view_take(w, &acc[i]));
+    struct nsr_view *now = first ? acc[i] : w->other;
+    if (v)
+      NSR_TRY(nsr_view_copy(w, now, v));
+    else
+      nsr_view_never(w, now);
+    NSR_TRY(nsr_view_renew(w, now));
+    if (!first)
+      NSR_TRY(nsr_view_merge(w, acc[i], now, NSR_FACTS_MAX));
   }
-  return nsr_state_lose(w, r, acc, &(bool){false});
+  return NSR_OK;
 }
 
 /* Behind the item, a view holds all in its set. Lags are asked about within a

@@ -97,6 +97,12 @@ enum nsr_status nsr_barriers_knot(struct nsr_ctx *ctx, const struct nsr_tree *t,
   for (size_t i = 0; i < all->n; i++)
     if (nsr_barriers_has(want, all->v[i].id))
       NSR_PUSH(ctx, NSR_SCRATCH, &insns, all->v[i].insn);
+  if (scope != NSR_NONE && own->scopes[scope].kind == NSR_SCOPE_ARM) {
+    const struct nsr_cfg *g = own->cfg; /* its branch as well */
+    uint32_t from = g->blocks[g->block_of[own->scopes[scope].entry]].idom;
+    NSR_PUSH(ctx, NSR_SCRATCH, &insns,
+             g->blocks[from].first + g->blocks[from].n - 1);
+  }
   uint32_t end = scope == NSR_NONE ? 0 : own->scopes[scope].last + 1;
   for (uint32_t s = scope == NSR_NONE ? 0 : scope; s < end; s++)
     for (uint32_t i = 0; i < own->scopes[s].nitems; i++) {
