@@ -388,7 +388,8 @@ static enum nsr_status put_threshold(struct weave *w, uint32_t i,
   *value = reg(w->plan->mirrors[x->mirror].reg);
   if (x->less == 0)
     return NSR_OK;
-  NSR_TRY(put_op(w, i, NSR_CTL_SUB, temp, *value, imm(x->less)));
+  NSR_TRY(put_op(w, i, x->less < 0 ? NSR_CTL_ADD : NSR_CTL_SUB, temp, *value,
+                 imm(abs(x->less))));
   *value = reg(temp);
   return NSR_OK;
 }

@@ -106,7 +106,7 @@ static int by_heat(const void *a, const void *b) {
   return x->use < y->use ? -1 : x->use > y->use;
 }
 
-/* The hottest of each class, then the hottest of all, up to max. */
+/* The hottest of each class, then the hottest of those worth it, up to max. */
 static void choose(const struct nsr_uses *uses, const struct rank *ranks,
                    uint32_t max, bool *chosen) {
   uint32_t first = 0, n = uses->nclasses;
@@ -121,8 +121,11 @@ static void choose(const struct nsr_uses *uses, const struct rank *ranks,
     first = i;
   }
   for (uint32_t i = 0; i < uses->n && n < max; i++) {
-    n += !chosen[ranks[i].use];
-    chosen[ranks[i].use] = true;
+    uint32_t use = ranks[i].use;
+    if (chosen[use] || uses->v[use].heat < uses->v[use].cost)
+      continue;
+    chosen[use] = true;
+    n++;
   }
 }
 

@@ -21,7 +21,8 @@ NSR_MUST_USE enum nsr_status nsr_free_registers(struct nsr_ctx *ctx,
 struct nsr_use {
   uint32_t class;
   int32_t less;
-  uint64_t heat;   /* how much an operation less in front of them is worth */
+  uint64_t heat;   /* how often they are computed, in a rough measure */
+  uint64_t cost;   /* .. and a mirror of the class is advanced */
   uint32_t mirror; /* out: which one, counted from the engine's first */
 };
 
@@ -39,8 +40,9 @@ uint32_t nsr_uses_want(const struct nsr_uses *uses, uint32_t have);
 const struct nsr_use *nsr_uses_find(const struct nsr_uses *uses, uint32_t class,
                                     int32_t less);
 
-/* Gives each use a mirror, the hottest ones of their own while there are
- * registers; *own[m] is the use whose constant mirror m has. */
+/* Gives each use a mirror: of its own where that costs less than computing,
+ * the hottest ones first while there are registers. *own[m] is the use whose
+ * constant mirror m has. */
 NSR_MUST_USE enum nsr_status nsr_uses_assign(struct nsr_ctx *ctx,
                                              struct nsr_uses *uses,
                                              uint32_t have, uint32_t **own,

@@ -13,6 +13,12 @@ struct lack {
   uint32_t want, have;
 };
 
+/* Of a class of mirrors. */
+struct cost {
+  uint64_t sum;
+  uint32_t scope; /* the last one counted */
+};
+
 struct choice {
   struct nsr_ctx *ctx;
   const struct nsr_tree *t;
@@ -21,6 +27,7 @@ struct choice {
   bool can_add;   /* updates by more than 1 encode */
   uint8_t *loops; /* by scope: loops around it */
   struct lack lack;
+  struct cost *cost; /* by key of a class */
   struct nsr_chosen *c;
 };
 
@@ -191,16 +198,36 @@ static int engine_of(const struct choice *p, const struct nsr_plan_wait *w) {
   return p->t->works[w->c].engine;
 }
 
-/* An operation in an innermost loop counts for eight in the one around it. */
-static uint64_t heat_of(const struct choice *p, const struct nsr_plan_wait *w) {
-  unsigned loops = p->loops[p->t->works[w->c].scope];
+/* How often a scope is entered, roughly: a loop runs eight times. */
+static uint64_t heat_of(const struct choice *p, uint32_t scope) {
+  unsigned loops = p->loops[scope];
   return UINT64_C(1) << (loops < 10 ? 3 * loops : 30);
+}
+
+/* How often a mirror of each class is advanced or set anew. */
+static void find_costs(struct choice *p) {
+  const struct nsr_counts *c = &p->c->counts;
+  uint32_t keys = nsr_count_keys(c);
+  uint64_t resets = 0;
+  for (uint32_t i = 0; i < p->c->resets.n; i++)
+    resets += heat_of(p, p->c->resets.v[i].scope);
+  for (uint32_t i = 0; i < keys; i++)
+    p->cost[i] = (struct cost){resets, 0};
+  for (uint32_t i = 0; i < c->ncells; i++) {
+    uint32_t scope = c->cells[i].scope;
+    struct cost *cost = &p->cost[nsr_count_class(c, i)];
+    if (cost->scope != scope) /* the program's add nothing */
+      cost->sum += heat_of(p, scope);
+    cost->scope = scope;
+  }
+  nsr_work_count(p->ctx, NSR_WORK_SYNC, keys + c->ncells);
 }
 
 static enum nsr_status find_uses(struct choice *p) {
   uint32_t count[NSR_MAX_ENGINES] = {0};
   for (size_t i = 0; i < p->c->waits.n; i++)
     count[engine_of(p, &p->c->waits.v[i])] += p->c->waits.v[i].is_reg;
+  find_costs(p);
   for (int e = 0; e < NSR_MAX_ENGINES; e++) {
     p->c->uses[e] = (struct nsr_uses){0};
     NSR_NEW(p->ctx, NSR_SCRATCH, p->c->uses[e].v, count[e]);
@@ -209,7 +236,9 @@ static enum nsr_status find_uses(struct choice *p) {
     const struct nsr_plan_wait *w = &p->c->waits.v[i];
     struct nsr_uses *u = &p->c->uses[engine_of(p, w)];
     if (w->is_reg)
-      u->v[u->n++] = (struct nsr_use){w->mirror, w->less, heat_of(p, w), 0};
+      u->v[u->n++] = (struct nsr_use){w->mirror, w->less,
+                                      heat_of(p, p->t->works[w->c].scope),
+                                      p->cost[w->mirror].sum, 0};
   }
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     nsr_uses_join(&p->c->uses[e]);
@@ -261,6 +290,9 @@ static enum nsr_status mix(struct choice *p, bool weigh_pools) {
   uint8_t *engines;
   uint32_t fits = 0, fails = p->c->norder + 1;
   NSR_NEW(p->ctx, NSR_SCRATCH, engines, nsr_count_keys(&p->c->counts));
+  set_scheme(p, 0, p->can_add, weigh_pools);
+  if (!surely_fits(p, engines))
+    return attempt(p);
   while (fails - fits > 1) {
     uint32_t n = fits + (fails - fits) / 2;
     set_scheme(p, n, p->can_add, weigh_pools);
@@ -362,6 +394,7 @@ enum nsr_status nsr_scheme_choose(struct nsr_ctx *ctx,
   out->counts.apart = out->resets.n > 0;
   p.can_add = can_add(&p);
   NSR_NEW(ctx, NSR_SCRATCH, out->group, nsr_count_keys(&out->counts));
+  NSR_NEW(ctx, NSR_SCRATCH, p.cost, nsr_count_keys(&out->counts));
   NSR_TRY(find_semaphores(&p, budget->semaphores));
   NSR_TRY(find_registers(&p, budget->registers));
   NSR_TRY(order_scopes(&p));

@@ -5,12 +5,15 @@
  * wait at a time and judges the mutant against the original. A mutant that the
  * judge accepts must come with an explanation; half of all must be refuted.
  *
- * usage: wait_mutants [-q] [FILE.neff..]
+ * usage: wait_mutants [-q] [-s SCHEME] [FILE.neff..]
  *   -q: print the accepted ones and the sums only
+ *   -s: how the rewritten kernels count; without files the suite's kernels but
+ *       the random ones
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <nsr/gen.h>
 #include <nsr/judge.h>
@@ -29,6 +32,7 @@ struct run {
   struct nsr_ctx *ctx;
   const struct nsr_kernel *before, *after;
   struct nsr_judge_options options, more;
+  enum nsr_scheme scheme;
   bool quiet;
   struct tally tally;
 };
@@ -162,8 +166,8 @@ static enum nsr_status prepare(struct run *run, const struct source *source) {
     NSR_TRY(nsr_gen(run->ctx, source->name, &gen, &before));
     NSR_TRY(nsr_kernel_check(run->ctx, before));
   }
-  struct nsr_rewrite_options options = {.verify = NSR_VERIFY_COSIM,
-                                        .judge = run->options};
+  struct nsr_rewrite_options options = {
+      .verify = NSR_VERIFY_COSIM, .scheme = run->scheme, .judge = run->options};
   struct nsr_rewrite_report report;
   NSR_TRY(nsr_rewrite(run->ctx, before, NULL, 0, &options, &after, &report));
   run->before = before;
@@ -179,8 +183,10 @@ static void print_name(const struct source *source) {
 }
 
 /* Whether this kernel's mutants are as they should be. */
-static bool run_kernel(const struct source *source, bool quiet) {
+static bool run_kernel(const struct source *source, enum nsr_scheme scheme,
+                       bool quiet) {
   struct run run = {.ctx = nsr_ctx_new(),
+                    .scheme = scheme,
                     .quiet = quiet,
                     .options = {.inputs = INPUTS, .no_relaunch = true},
                     .more = {.inputs = MORE_INPUTS, .no_relaunch = true}};
@@ -202,27 +208,36 @@ static bool run_kernel(const struct source *source, bool quiet) {
 }
 
 /* The suite, its random kernel from a few seeds. */
-static bool run_suite(bool quiet) {
+static bool run_suite(enum nsr_scheme scheme, bool quiet) {
   bool ok = true;
   for (size_t i = 0; nsr_gen_names[i]; i++) {
     struct source source = {.name = nsr_gen_names[i]};
     bool random = !strcmp(source.name, "random");
     source.nsettings = random;
+    if (random && scheme != NSR_SCHEME_AUTO)
+      continue;
     for (int64_t seed = 1; seed <= (random ? SEEDS : 1); seed++) {
       source.setting = (struct nsr_setting){"seed", seed};
-      ok = run_kernel(&source, quiet) && ok;
+      ok = run_kernel(&source, scheme, quiet) && ok;
     }
   }
   return ok;
 }
 
 int main(int argc, char **argv) {
-  bool ok = true, quiet = argc > 1 && !strcmp(argv[1], "-q");
-  int first = 1 + quiet;
-  for (int i = first; i < argc; i++)
-    ok = run_kernel(&(struct source){.name = argv[i], .file = true}, quiet) &&
+  bool ok = true, quiet = false;
+  int scheme = NSR_SCHEME_AUTO, c;
+  while ((c = getopt(argc, argv, "qs:")) != -1) {
+    if (c == 'q')
+      quiet = true;
+    else if (c != 's' || (scheme = nsr_scheme_parse(optarg)) < 0)
+      return 2;
+  }
+  for (int i = optind; i < argc; i++)
+    ok = run_kernel(&(struct source){.name = argv[i], .file = true},
+                    (enum nsr_scheme)scheme, quiet) &&
          ok;
-  if (first == argc)
-    ok = run_suite(quiet);
+  if (optind == argc)
+    ok = run_suite((enum nsr_scheme)scheme, quiet);
   return !ok;
 }

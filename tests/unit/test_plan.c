@@ -153,11 +153,106 @@ static void test_budget_of_none(void **state) {
   assert_non_null(strstr(out, "0 may be used"));
 }
 
+/* ---- schemes */
+
+/* A loop in a loop, both directly with work of two channels; in the inner one
+ * sp has two and act has one. */
+static const char nested[] =
+    HEAD ".engine act\nl: sync 1\n copy c[4*4], a[4*4]\n sync 3\nm: sync 6\n"
+         " copy c[4*4], b[4*4]\n sync 4\n add r2, r2, 1\n br.lt r2, 3, m\n"
+         " sync 5\n add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n"
+         ".engine sp\nl: dma q0, a[4*4], x[4*4]\n sync 1\n sync 3\n"
+         "m: dma q0, b[4*4], x[4*4] ^s8\n dma q0, b[4*4], x[4*4] ?s8>=1\n"
+         " sync 6\n sync 4\n add r2, r2, 1\n br.lt r2, 3, m\n"
+         " sync 5\n add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n";
+
+static void check_scheme(const char *text, enum nsr_scheme scheme,
+                         uint32_t registers, const char *want) {
+  char out[4000];
+  struct nsr_rewrite_options o = {.scheme = scheme, .max_registers = registers};
+  assert_int_equal(plan_with(text, o, out, sizeof out), NSR_OK);
+  if (strcmp(out, want) != 0)
+    fail_msg("--- got\n%s\n--- wanted\n%s", out, want);
+}
+
+/* One semaphore a channel; a mirror counts both loops. */
+static void test_running_total(void **state) {
+  (void)state;
+  check_scheme(
+      nested, NSR_SCHEME_RUNNING_TOTAL, 0,
+      "sp[0] dma q0 counts in s9, scope 1\n"
+      "act[1] copy counts in s8, scope 1\n"
+      "sp[3] dma q0 counts in s9, scope 2\n"
+      "sp[4] dma q0 counts in s9, scope 2\n"
+      "act[4] copy counts in s8, scope 2\n"
+      "act r0 starts at -1, +1 per entry of scope 1, +1 per entry of scope 2\n"
+      "act r3 starts at 0, +1 per entry of scope 1, +2 per entry of scope 2\n"
+      "sp r0 starts at -1, +1 per entry of scope 1, +1 per entry of scope 2\n"
+      "sp r3 starts at -1, +1 per entry of scope 1, +2 per entry of scope 2\n"
+      "sp[0] dma q0 waits s8 >= r0 for act[1] copy\n"
+      "act[1] copy waits s8 >= r0 for act[4] copy\n"
+      "act[1] copy waits s9 >= r3 for sp[0] dma q0\n"
+      "sp[3] dma q0 waits s8 >= r0 for act[4] copy\n"
+      "sp[4] dma q0 waits s9 >= r3 for sp[3] dma q0\n"
+      "act[4] copy waits s8 >= r0 for act[1] copy\n"
+      "act[4] copy waits s9 >= r3 for sp[4] dma q0\n");
+}
+
+/* act's one work in the inner loop counts for two, so that a mirror does. */
+static void test_equal_weight(void **state) {
+  (void)state;
+  check_scheme(
+      nested, NSR_SCHEME_EQUAL_WEIGHT, 2,
+      "sp[0] dma q0 counts in s9, scope 1\n"
+      "act[1] copy counts in s8, scope 1\n"
+      "sp[3] dma q0 counts in s9, scope 2\n"
+      "sp[4] dma q0 counts in s9, scope 2\n"
+      "act[4] copy counts in s8, scope 2, for 2\n"
+      "act r0 starts at 0, +1 per entry of scope 1, +2 per entry of scope 2\n"
+      "sp r0 starts at -1, +1 per entry of scope 1, +2 per entry of scope 2\n"
+      "sp[0] dma q0 waits s8 >= r0 for act[1] copy\n"
+      "act[1] copy waits s8 >= r0 - 1 for act[4] copy\n"
+      "act[1] copy waits s9 >= r0 for sp[0] dma q0\n"
+      "sp[3] dma q0 waits s8 >= r0 - 1 for act[4] copy\n"
+      "sp[4] dma q0 waits s9 >= r0 for sp[3] dma q0\n"
+      "act[4] copy waits s8 >= r0 - 2 for act[1] copy\n"
+      "act[4] copy waits s9 >= r0 for sp[4] dma q0\n");
+}
+
+/* The wait for equality is an island, so the barriers around it stay. Behind
+ * them act counts none of sp's work of this iteration, which came before, and
+ * sp expects act's, which is still to come: 1, less its own constant. */
+static void test_kept_barrier(void **state) {
+  (void)state;
+  check_scheme(HEAD
+               ".engine act\nl: sync 1\n copy c[4*4], a[4*4]\n sync 3\n"
+               " copy b[4*4], a[4*4] ^s8\n nop ?s8==1\n sync 4\n"
+               " copy c[4*4], a[4*4]\n"
+               " sync 5\n add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n"
+               ".engine sp\nl: dma q0, a[4*4], x[4*4]\n sync 1\n sync 3\n"
+               " sync 4\n sync 5\n add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n"
+               " halt\n",
+               NSR_SCHEME_AUTO, 0,
+               "sp[0] dma q0 counts in s10, scope 1\n"
+               "act[6] copy counts in s9, scope 1\n"
+               "act r0 starts at 0, +1 per entry of scope 1\n"
+               "act r0 is 0 behind sync 3\n"
+               "act r0 is 0 behind sync 4\n"
+               "sp r0 starts at -1, +1 per entry of scope 1\n"
+               "sp r0 is 0 behind sync 3\n"
+               "sp r0 is 0 behind sync 4\n"
+               "sp[0] dma q0 waits s9 >= r0 for act[6] copy\n"
+               "act[1] copy waits s10 >= r0 for sp[0] dma q0\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_plans),
       cmocka_unit_test(test_budgets),
       cmocka_unit_test(test_budget_of_none),
+      cmocka_unit_test(test_running_total),
+      cmocka_unit_test(test_equal_weight),
+      cmocka_unit_test(test_kept_barrier),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
