@@ -6,7 +6,8 @@
 
 #include "base/work.h"
 
-/* What a scheme lacks: semaphores, or registers of an engine. */
+/* What a scheme lacks: semaphores, or registers of the engine that needs
+ * most. */
 struct lack {
   bool any;
   int engine; /* -1: semaphores */
@@ -245,18 +246,26 @@ static enum nsr_status find_uses(struct choice *p) {
   return NSR_OK;
 }
 
+static struct lack find_lack(const struct nsr_chosen *c) {
+  struct lack lack = {false, -1, c->ngroups, c->nsems};
+  lack.any = lack.want > lack.have;
+  if (lack.any)
+    return lack;
+  lack.want = 0;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    uint32_t have = c->free[e].n, want = nsr_uses_want(&c->uses[e], have);
+    if (want > have && want > lack.want)
+      lack = (struct lack){true, e, want, have};
+  }
+  return lack;
+}
+
 /* Makes the waits of the scheme that is set; p->lack says what it lacks. */
 static enum nsr_status attempt(struct choice *p) {
   number_groups(p);
   NSR_TRY(make_waits(p));
   NSR_TRY(find_uses(p));
-  p->lack = (struct lack){p->c->ngroups > p->c->nsems, -1, p->c->ngroups,
-                          p->c->nsems};
-  for (int e = 0; e < NSR_MAX_ENGINES && !p->lack.any; e++) {
-    uint32_t want = nsr_uses_want(&p->c->uses[e], p->c->free[e].n);
-    if (want > p->c->free[e].n)
-      p->lack = (struct lack){true, e, want, p->c->free[e].n};
-  }
+  p->lack = find_lack(p->c);
   return NSR_OK;
 }
 

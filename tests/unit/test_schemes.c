@@ -111,16 +111,18 @@ static void count(const struct bench *b, struct tally *tally) {
     tally->used[i] += strcmp(names[i], b->plan.scheme) == 0;
 }
 
-/* Says how many are needed, and with all there are it is not refused. */
+/* Says how many are needed, and with as many it is not refused (where all
+ * there are of the other may be used). */
 static bool refused_rightly(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                             const struct ask *a, struct bench *b) {
   const char *text = nsr_ctx_first_error(ctx)->text;
   struct nsr_budget more = {UINT32_MAX, UINT32_MAX, a->budget.scheme};
   struct nsr_kernel out;
-  uint32_t have =
-      strstr(text, " register") ? a->budget.registers : a->budget.semaphores;
-  return strstr(text, " needed to count ") &&
-         strtoul(text, NULL, 10) > (unsigned long)have &&
+  bool registers = strstr(text, " register") != NULL;
+  uint32_t want = (uint32_t)strtoul(text, NULL, 10);
+  uint32_t have = registers ? a->budget.registers : a->budget.semaphores;
+  *(registers ? &more.registers : &more.semaphores) = want;
+  return strstr(text, " needed to count ") && want > have &&
          plan(ctx, k, &more, b, &out) == NSR_OK;
 }
 
