@@ -27,17 +27,19 @@ enum nsr_status nsr_walk_known(struct nsr_walk *w, int engine, uint32_t q,
 
 enum nsr_status nsr_walk_wait(struct nsr_walk *w, int engine, uint32_t u,
                               uint32_t lag) {
+  struct nsr_view *row = w->rows[w->row[engine]];
+  NSR_TRY(nsr_view_renew(w, row));
+  if (lag >= w->lags[u])
+    return nsr_view_learn_one(w, row, u, lag);
   const struct nsr_view *rec = w->rec[w->record[u] + lag];
-  assert(lag < w->lags[u]);
   if (rec)
     NSR_TRY(nsr_view_copy(w, w->other, rec));
   else
     nsr_view_never(w, w->other);
   NSR_TRY(nsr_view_renew(w, w->other));
-  NSR_TRY(nsr_view_renew(w, w->rows[w->row[engine]]));
   if (w->other->past == NSR_PAST_IN_SET)
-    return nsr_view_learn_earlier(w, w->rows[w->row[engine]], w->other);
-  return nsr_view_merge(w, w->rows[w->row[engine]], w->other, NSR_FACTS_MIN);
+    return nsr_view_learn_earlier(w, row, w->other);
+  return nsr_view_merge(w, row, w->other, NSR_FACTS_MIN);
 }
 
 enum nsr_status nsr_walk_hold(struct nsr_walk *w, int engine) {

@@ -36,8 +36,8 @@ NSR_MUST_USE enum nsr_status nsr_walk_new(struct nsr_ctx *ctx,
                                           uint32_t levels, bool barriers,
                                           struct nsr_walk **out);
 
-/* Announces that work c may wait for the lag-th latest execution of p. All
- * such calls come before the first step. */
+/* Announces that work c may wait for the lag-th latest execution of p, so that
+ * what follows from that is kept. All such calls come before the first step. */
 void nsr_walk_awaits(struct nsr_walk *walk, uint32_t c, uint32_t p,
                      uint32_t lag);
 
@@ -73,7 +73,8 @@ NSR_MUST_USE enum nsr_status nsr_walk_known(struct nsr_walk *walk, int engine,
                                             uint32_t q, uint32_t lag,
                                             bool *known);
 
-/* The engine waits for the lag-th latest execution of u. */
+/* The engine waits for the lag-th latest execution of u. Where that was not
+ * announced nothing but itself follows. */
 NSR_MUST_USE enum nsr_status nsr_walk_wait(struct nsr_walk *walk, int engine,
                                            uint32_t u, uint32_t lag);
 

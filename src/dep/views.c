@@ -257,6 +257,25 @@ enum nsr_status nsr_view_learn(struct nsr_walk *w, struct nsr_view *v,
   return nsr_facts_learn(&w->pool, &v->set, w->base[ch], w->base[ch + 1]);
 }
 
+enum nsr_status nsr_view_learn_one(struct nsr_walk *w, struct nsr_view *row,
+                                   uint32_t u, uint32_t lag) {
+  uint32_t slot = w->slot[u];
+  bool past = w->item_of[u] != w->item;
+  const struct nsr_facts *set = past ? &w->pasts.v[row->past].set : &row->set;
+  struct nsr_fact now = {slot, slot + 1, lag};
+  if (nsr_facts_level(set, slot) <= lag)
+    return NSR_OK;
+  NSR_TRY(nsr_facts_copy(&w->pool, &w->aged, set));
+  NSR_TRY(nsr_facts_learn(&w->pool, &w->aged, slot, slot + 1));
+  struct nsr_facts one = {.n = lag > 0, .v = &now};
+  NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, &w->aged, &one, NSR_FACTS_MAX,
+                        w->levels, &w->coarse));
+  if (past)
+    return push_past(w, &w->tmp, &row->past);
+  swap_sets(&w->tmp, &row->set);
+  return NSR_OK;
+}
+
 /* Cuts an earlier item's view into past, left in w->aged, and present. */
 static enum nsr_status cut(struct nsr_walk *w, struct nsr_view *v) {
   uint32_t ch = 0;

@@ -139,6 +139,11 @@ NSR_MUST_USE enum nsr_status nsr_view_merge(struct nsr_walk *w,
  * last loop. */
 NSR_MUST_USE enum nsr_status nsr_view_learn(struct nsr_walk *w,
                                             struct nsr_view *v, uint32_t ch);
+/* A renewed row learns that all but the last lag executions of work u have
+ * retired. */
+NSR_MUST_USE enum nsr_status nsr_view_learn_one(struct nsr_walk *w,
+                                                struct nsr_view *row,
+                                                uint32_t u, uint32_t lag);
 /* A renewed row learns what an earlier item's renewed view says. */
 NSR_MUST_USE enum nsr_status nsr_view_learn_earlier(struct nsr_walk *w,
                                                     struct nsr_view *row,

@@ -258,7 +258,7 @@ static enum nsr_status find_loops(struct nsr_ctx *ctx, struct nsr_cfg *g,
       }
       if (loop == NSR_NONE) {
         loop = g->nloops++;
-        g->loops[loop] = (struct nsr_loop){h, NSR_NONE, 0};
+        g->loops[loop] = (struct nsr_loop){.header = h, .parent = NSR_NONE};
       }
       collect_loop(g, preds, loop, p, stack);
     }
@@ -285,13 +285,33 @@ static void number_loops(struct nsr_cfg *g) {
       g->blocks[b].loop = n - 1 - g->blocks[b].loop;
 }
 
+/* Each block is listed by all loops around it. */
+static enum nsr_status list_blocks(struct nsr_ctx *ctx, struct nsr_cfg *g) {
+  uint32_t n = 0, at = 0, *blocks;
+  for (uint32_t i = 0; i < g->norder; i++)
+    for (uint32_t l = g->blocks[g->order[i]].loop; l != NSR_NONE;
+         l = g->loops[l].parent, n++)
+      g->loops[l].nblocks++;
+  NSR_NEW(ctx, NSR_SCRATCH, blocks, n);
+  for (uint32_t l = 0; l < g->nloops; l++) {
+    g->loops[l].blocks = blocks + at;
+    at += g->loops[l].nblocks;
+    g->loops[l].nblocks = 0;
+  }
+  for (uint32_t i = 0; i < g->norder; i++)
+    for (uint32_t l = g->blocks[g->order[i]].loop; l != NSR_NONE;
+         l = g->loops[l].parent) {
+      uint32_t first = (uint32_t)(g->loops[l].blocks - blocks);
+      blocks[first + g->loops[l].nblocks++] = g->order[i];
+    }
+  return NSR_OK;
+}
+
 void nsr_cfg_every(const struct nsr_cfg *g, uint32_t l, bool *every) {
   uint32_t h = g->loops[l].header, d = NSR_NONE;
-  for (uint32_t i = 0; i < g->norder; i++) {
-    uint32_t x = g->order[i];
+  for (uint32_t i = 0; i < g->loops[l].nblocks; i++) {
+    uint32_t x = g->loops[l].blocks[i];
     if (g->blocks[x].succ[0] != h && g->blocks[x].succ[1] != h)
-      continue;
-    if (!nsr_cfg_in_loop(g, x, l))
       continue;
     uint32_t a = x; /* the nearest dominator common to all latches */
     while (d != NSR_NONE && a != d)
@@ -342,5 +362,5 @@ enum nsr_status nsr_cfg_build(struct nsr_ctx *ctx, const struct nsr_program *p,
       return nsr_refuse_knot(ctx, p, engine, &knots->v[known]);
   }
   number_loops(out);
-  return NSR_OK;
+  return list_blocks(ctx, out);
 }

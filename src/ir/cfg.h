@@ -44,8 +44,10 @@ struct nsr_knots {
 /* A natural loop. Loops are numbered so that outer ones come first. */
 struct nsr_loop {
   uint32_t header;
-  uint32_t parent; /* enclosing loop, NSR_NONE: none */
-  uint32_t depth;  /* 1: outermost */
+  uint32_t parent;        /* enclosing loop, NSR_NONE: none */
+  uint32_t depth;         /* 1: outermost */
+  const uint32_t *blocks; /* of it and of loops in it, in reverse postorder */
+  uint32_t nblocks;
 };
 
 struct nsr_cfg {

@@ -49,6 +49,7 @@ struct walk {
   uint32_t region;
   uint32_t places; /* barriers and scopes with one so far: engines pass the
                       same in the same order, or the kernel is refused */
+  bool *every;     /* by block: for one loop at a time */
   uint32_t *test;  /* by block: predicate on which its branch is taken */
 };
 
@@ -250,13 +251,19 @@ static enum nsr_status apply(struct walk *w, uint32_t *env, uint32_t i) {
 
 /* ---- loops */
 
+static const struct nsr_loop *loop_of(const struct walk *w, uint32_t scope) {
+  uint32_t header = w->g->block_of[w->t->scopes[scope].entry];
+  return &w->g->loops[w->g->blocks[header].loop];
+}
+
 /* Runs the operations of one iteration that run in all. */
 static enum nsr_status run_round(struct walk *w, uint32_t scope,
                                  const bool *every, const uint64_t *odd,
                                  uint32_t *env) {
-  for (uint32_t i = 0; i < w->g->norder; i++) {
-    uint32_t b = w->g->order[i];
-    if (!every[b] || !nsr_scope_in(w->t, w->t->scope_of[b], scope))
+  const struct nsr_loop *l = loop_of(w, scope);
+  for (uint32_t i = 0; i < l->nblocks; i++) {
+    uint32_t b = l->blocks[i];
+    if (!every[b])
       continue;
     const struct nsr_block *k = &w->g->blocks[b];
     for (uint32_t j = k->first; j < k->first + k->n; j++) {
@@ -375,10 +382,9 @@ static uint32_t loop_key(struct walk *w, uint32_t scope, uint32_t name) {
   const struct nsr_cfg *g = w->g;
   uint32_t exits = 0, block = 0;
   bool taken = false;
-  for (uint32_t i = 0; i < g->norder; i++) {
-    uint32_t b = g->order[i];
-    if (!nsr_scope_in(w->t, w->t->scope_of[b], scope))
-      continue;
+  const struct nsr_loop *l = loop_of(w, scope);
+  for (uint32_t i = 0; i < l->nblocks; i++) {
+    uint32_t b = l->blocks[i];
     for (int j = 0; j < 2; j++) {
       uint32_t s = g->blocks[b].succ[j];
       if (s == NSR_NONE || nsr_scope_in(w->t, w->t->scope_of[s], scope))
@@ -404,15 +410,17 @@ static enum nsr_status walk_body(struct walk *w, uint32_t scope, uint32_t *env);
 static enum nsr_status walk_loop(struct walk *w, uint32_t scope,
                                  uint32_t *env) {
   struct nsr_scope *s = &w->t->scopes[scope];
-  bool *every;
+  const struct nsr_loop *l = loop_of(w, scope);
+  bool *every = w->every;
   uint64_t *set, *odd;
-  NSR_NEW(w->n->ctx, NSR_SCRATCH, every, w->g->nblocks);
   NSR_NEW(w->n->ctx, NSR_SCRATCH, set, nsr_bits_words(w->nregs));
   NSR_NEW(w->n->ctx, NSR_SCRATCH, odd, nsr_bits_words(w->nregs));
-  nsr_cfg_every(w->g, w->g->blocks[w->g->block_of[s->entry]].loop, every);
+  nsr_cfg_every(w->g, (uint32_t)(l - w->g->loops), every);
   NSR_TRY(nsr_scopes_sets(w->n->ctx, w->t, scope, every, set, odd));
   uint32_t name = loop_name(w, scope);
   NSR_TRY(enter_loop(w, scope, name, every, set, odd, env));
+  for (uint32_t i = 0; i < l->nblocks; i++)
+    every[l->blocks[i]] = false;
   if (s->barrier)
     w->region = make(w->n, REGION, 2, name, w->region);
   NSR_TRY(walk_body(w, scope, env));
@@ -493,6 +501,7 @@ static enum nsr_status walk_engine(struct numbers *n,
   uint32_t *env;
   NSR_NEW(n->ctx, NSR_SCRATCH, env, w.nregs);
   NSR_NEW(n->ctx, NSR_SCRATCH, w.test, w.g->nblocks);
+  NSR_NEW(n->ctx, NSR_SCRATCH, w.every, w.g->nblocks);
   for (uint32_t r = 0; r < w.nregs; r++)
     env[r] = unknown(n);
   w.region = make(n, REGION, 5, 0, 0);

@@ -249,9 +249,10 @@ static enum nsr_status collect_round(struct build *b, uint32_t scope,
   NSR_NEW(b->ctx, NSR_SCRATCH, set, nsr_bits_words(b->nregs));
   NSR_NEW(b->ctx, NSR_SCRATCH, out->other, nsr_bits_words(b->nregs));
   NSR_TRY(nsr_scopes_sets(b->ctx, b->t, scope, b->every, set, out->other));
-  for (uint32_t i = 0; i < g->norder; i++) {
-    const struct nsr_block *k = &g->blocks[g->order[i]];
-    if (!b->every[g->order[i]] || k->loop != loop)
+  for (uint32_t i = 0; i < g->loops[loop].nblocks; i++) {
+    uint32_t block = g->loops[loop].blocks[i];
+    const struct nsr_block *k = &g->blocks[block];
+    if (!b->every[block] || k->loop != loop)
       continue;
     for (uint32_t j = k->first; j < k->first + k->n; j++) {
       struct nsr_insn x;

@@ -23,6 +23,7 @@ struct select {
   uint32_t *first;                /* by work, into needs */
   NSR_VEC(struct nsr_need) needs; /* of the whole kernel */
   NSR_VEC(bool) dropped;          /* by need */
+  uint64_t effort; /* units left for making the item's waits fewer */
   bool holds;
 };
 
@@ -71,6 +72,12 @@ static struct nsr_need need_for(const struct select *s,
   const struct nsr_tree *t = s->deps->tree;
   uint32_t p = awaited_for(t, d->p, t->works[d->c].engine);
   return (struct nsr_need){d->c, p, p == d->p ? d->lag : 0u};
+}
+
+/* What has been done since `start` was for fewer waits. */
+static void spend(struct select *s, uint64_t start) {
+  uint64_t units = nsr_work(s->ctx, NSR_WORK_DEP) - start;
+  s->effort -= units < s->effort ? units : s->effort;
 }
 
 /* ---- adding */
@@ -133,8 +140,11 @@ static enum nsr_status select_work(void *user, struct nsr_walk *walk,
   NSR_TRY(nsr_walk_hold(walk, s->deps->tree->works[w].engine));
   NSR_TRY(add_needs(s, w));
   size_t n = s->needs.n - s->first[w];
-  if (n > 1 && n <= MAX_THINNED)
-    NSR_TRY(thin_out(s, w, s->first[w]));
+  if (n < 2 || n > MAX_THINNED || s->effort == 0)
+    return NSR_OK;
+  uint64_t start = nsr_work(s->ctx, NSR_WORK_DEP);
+  NSR_TRY(thin_out(s, w, s->first[w]));
+  spend(s, start);
   return NSR_OK;
 }
 
@@ -164,8 +174,6 @@ static enum nsr_status check_item(struct select *s) {
  * it once takes about so much work. */
 static enum nsr_status
 drop_implied(struct select *s, const struct nsr_walk_item *x, uint64_t once) {
-  uint64_t most = effort / nsr_walk_nitems(s->walk) + effort_per_work * x->n;
-  uint64_t spent = 0;
   bool tried = false;
   uint32_t from = x->n ? s->first[x->first] : (uint32_t)s->needs.n;
   s->first[x->first + x->n] = (uint32_t)s->needs.n;
@@ -174,11 +182,11 @@ drop_implied(struct select *s, const struct nsr_walk_item *x, uint64_t once) {
     s->dropped.v[s->dropped.n++] = false;
   for (size_t i = s->needs.n; i-- > from;) {
     uint64_t start = nsr_work(s->ctx, NSR_WORK_DEP);
-    if (spent + once > most)
+    if (once > s->effort)
       break;
     s->dropped.v[i] = tried = true;
     NSR_TRY(check_item(s));
-    spent += nsr_work(s->ctx, NSR_WORK_DEP) - start;
+    spend(s, start);
     s->dropped.v[i] = s->holds;
   }
   if (!tried)
@@ -191,11 +199,30 @@ drop_implied(struct select *s, const struct nsr_walk_item *x, uint64_t once) {
   return nsr_walk_through(s->walk, select_work, s);
 }
 
+/* Announces the waits that work w may come to need: of those for one channel
+ * none behind one that surely ran later. */
+static void announce(struct select *s, uint32_t w) {
+  const struct nsr_tree *t = s->deps->tree;
+  uint64_t covered = 0; /* channels */
+  for (uint32_t i = s->deps->first[w]; i < s->deps->first[w + 1]; i++) {
+    const struct nsr_dep *d = &s->deps->deps[i];
+    struct nsr_need n = need_for(s, d);
+    uint64_t channel = UINT64_C(1) << t->works[n.p].channel;
+    if (d->overlap == NSR_OVERLAP_NO || (covered & channel))
+      continue;
+    nsr_walk_awaits(s->walk, n.c, n.p, n.lag);
+    if (n.p < w && n.lag == 0 &&
+        nsr_common_in(t, t->works[w].scope, t->works[n.p].scope))
+      covered |= channel;
+  }
+}
+
 static enum nsr_status select_items(struct select *s) {
   for (uint32_t i = 0; i < nsr_walk_nitems(s->walk); i++) {
     struct nsr_walk_item x = nsr_walk_item(s->walk, i);
     NSR_TRY(nsr_walk_enter(s->walk, i));
     uint64_t start = nsr_work(s->ctx, NSR_WORK_DEP);
+    s->effort = effort / nsr_walk_nitems(s->walk) + effort_per_work * x.n;
     NSR_TRY(nsr_walk_through(s->walk, select_work, s));
     NSR_TRY(drop_implied(s, &x, nsr_work(s->ctx, NSR_WORK_DEP) - start));
     NSR_TRY(nsr_walk_leave(s->walk));
@@ -208,10 +235,8 @@ enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
                                  struct nsr_needs *out) {
   struct select s = {.ctx = ctx, .deps = deps};
   NSR_TRY(nsr_walk_new(ctx, deps->tree, nsr_deps_levels(deps), false, &s.walk));
-  for (uint32_t i = 0; i < deps->n; i++) {
-    struct nsr_need n = need_for(&s, &deps->deps[i]);
-    nsr_walk_awaits(s.walk, n.c, n.p, n.lag);
-  }
+  for (uint32_t w = 0; w < deps->tree->nworks; w++)
+    announce(&s, w);
   NSR_NEW(ctx, NSR_SCRATCH, s.first, deps->tree->nworks + 1);
   NSR_TRY(select_items(&s));
   size_t kept = 0;
