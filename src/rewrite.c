@@ -33,11 +33,15 @@ static enum nsr_status recover(struct nsr_ctx *ctx, struct work_bench *b) {
 }
 
 /* From the tree to the reference order, islands marked. */
-static enum nsr_status read_waits(struct nsr_ctx *ctx, struct work_bench *b) {
+static enum nsr_status read_waits(struct nsr_ctx *ctx,
+                                  const struct nsr_rewrite_options *options,
+                                  struct work_bench *b) {
   NSR_TRY(nsr_islands_find(ctx, &b->tree, &b->islands));
   NSR_TRY(nsr_explicit_map(ctx, &b->tree, &b->islands, false, &b->target));
   NSR_TRY(nsr_tree_linearize(ctx, &b->tree, &b->islands, &b->target));
   NSR_TRY(nsr_island_loads_check(ctx, &b->tree));
+  if (options->keep_outer)
+    NSR_TRY(nsr_islands_keep_outer(ctx, &b->tree));
   return nsr_tree_exit(ctx, &b->tree, &b->exit); /* parts are new */
 }
 
@@ -77,6 +81,8 @@ static enum nsr_status option_text(struct nsr_ctx *ctx,
   }
   if (o->max_semaphores || o->limit_semaphores)
     nsr_strbuf_printf(&b, "%ssemaphores=%u", space, o->max_semaphores);
+  if (o->keep_outer)
+    nsr_strbuf_printf(&b, "%skeep-outer-barrier", b.n ? " " : "");
   return nsr_strbuf_done(&b, out, NULL);
 }
 
@@ -179,12 +185,14 @@ kept_barriers(struct nsr_ctx *ctx, const struct nsr_program *p,
     const struct nsr_part *part = &t->parts[i];
     if (part->kind != NSR_PART_BARRIER || !part->keep || i == exit_part)
       continue;
-    const char *reason = kept_reason(ctx, t, part->why);
+    bool stays = part->why != NSR_NONE;
+    const char *reason = stays ? kept_reason(ctx, t, part->why)
+                               : "directly in an outermost loop";
     if (!reason)
       return NSR_E_NOMEM;
     NSR_PUSH(
         ctx, NSR_KEEP, &kept,
-        (struct nsr_kept_barrier){barrier_place(p, part->insn), reason, true});
+        (struct nsr_kept_barrier){barrier_place(p, part->insn), reason, stays});
   }
   int e = 0;
   while (!p->stream[e])
@@ -319,14 +327,17 @@ static enum nsr_status change(struct nsr_ctx *ctx, struct work_bench *b,
   return judge(ctx, b->program.k, *out, options, report);
 }
 
-/* A barrier that stays, the exit barrier apart, is listed in front of it. */
+/* Barriers that somebody asked for are no reason to object. */
 static enum nsr_status strict_status(struct nsr_ctx *ctx,
                                      const struct nsr_rewrite_options *options,
                                      const struct nsr_rewrite_report *r) {
-  if (!options->strict || r->nkept == 0 || !r->kept[0].stays)
+  uint32_t i = 0;
+  while (i < r->nkept && !r->kept[i].stays)
+    i++;
+  if (!options->strict || i == r->nkept)
     return NSR_OK;
-  return nsr_fail(ctx, NSR_E_UNDECIDED, r->kept[0].place,
-                  "a barrier has to stay: %s", r->kept[0].reason);
+  return nsr_fail(ctx, NSR_E_UNDECIDED, r->kept[i].place,
+                  "a barrier has to stay: %s", r->kept[i].reason);
 }
 
 enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
@@ -346,7 +357,7 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
     return leave(ctx, &b, out, report);
   }
   NSR_TRY(recover(ctx, &b));
-  NSR_TRY(read_waits(ctx, &b));
+  NSR_TRY(read_waits(ctx, options, &b));
   NSR_TRY(kept_barriers(ctx, &b.program, &b.tree, b.tree.parts[b.exit].insn,
                         b.exit, report));
   if (nsr_islands_leave_any(&b.tree, b.exit))
@@ -388,7 +399,7 @@ enum nsr_status nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   NSR_TRY(nsr_program_build(ctx, k, &b.program));
   NSR_TRY(recover(ctx, &b));
   if (stage >= NSR_STAGE_DEPS) {
-    NSR_TRY(read_waits(ctx, &b));
+    NSR_TRY(read_waits(ctx, options, &b));
     NSR_TRY(nsr_deps_find(ctx, &b.tree, b.target, &b.deps));
   } else {
     NSR_TRY(order_without_waits(ctx, &b));

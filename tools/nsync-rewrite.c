@@ -22,7 +22,12 @@ static const char usage[] =
     "      --external=FILE  what others do while the judge runs the kernels,\n"
     "                       as for nsync-cosim\n"
     "      --strict         write nothing where something stays undecided or\n"
-    "                       a barrier was kept (exit 4)\n"
+    "                       a barrier has to stay, the one at the exit apart\n"
+    "                       (exit 4)\n"
+    "      --keep-outer-barrier\n"
+    "                       barriers directly in outermost loops stay, so "
+    "that\n"
+    "                       counts are bounded by one iteration\n"
     "      --scheme=NAME    what a semaphore counts: auto (the default: the\n"
     "                       cheapest that fits), per-loop, running-total or\n"
     "                       equal-weight\n"
@@ -241,6 +246,9 @@ static bool option(struct tool *t, struct request *r, int c) {
     r->options.strict = true;
     r->options.judge.whole_ranges = true;
     return true;
+  case 'k':
+    r->options.keep_outer = true;
+    return true;
   case 'c':
     return scheme(t, r, optarg);
   case 'r':
@@ -279,6 +287,7 @@ int main(int argc, char **argv) {
       {"verify", required_argument, NULL, 'v'},
       {"external", required_argument, NULL, 'x'},
       {"strict", no_argument, NULL, 's'},
+      {"keep-outer-barrier", no_argument, NULL, 'k'},
       {"scheme", required_argument, NULL, 'c'},
       {"registers", required_argument, NULL, 'r'},
       {"semaphores", required_argument, NULL, 'm'},

@@ -26,7 +26,9 @@ int nsr_scheme_parse(const char *name);         /* -1: none */
 struct nsr_rewrite_options {
   enum nsr_verify verify;
   enum nsr_scheme scheme;
-  bool strict;             /* undecided or a kept barrier: NSR_E_UNDECIDED */
+  bool strict;     /* undecided, or a barrier has to stay: NSR_E_UNDECIDED */
+  bool keep_outer; /* barriers directly in outermost loops stay, so that counts
+                      are bounded by one iteration */
   uint32_t max_registers;  /* fresh registers per engine; 0: all free ones */
   uint32_t max_semaphores; /* 0: the owned range */
   bool limit_registers;    /* max_registers counts as it is: 0 is none */
@@ -42,12 +44,13 @@ struct nsr_engine_report {
   uint32_t registers;                 /* inserted */
 };
 
-/* The exit barrier, last, and those that something makes stay. */
+/* A barrier of the output; the exit barrier is the last one. */
 struct nsr_kept_barrier {
   struct nsr_place place; /* in the input, on the first engine that has it */
   const char *reason; /* "island: the wait on semaphore 4 at act[12] (k.s:40)
-                         has its threshold in a register"; "exit barrier" */
-  bool stays;         /* false: the exit barrier */
+                         has its threshold in a register"; "directly in an
+                         outermost loop"; "exit barrier" */
+  bool stays;         /* has to; false: asked for, or the exit barrier */
 };
 
 /* Two accesses that may touch common bytes and that the input leaves

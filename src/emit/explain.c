@@ -47,6 +47,31 @@ static enum nsr_status put_wait(struct nsr_strbuf *b,
   return NSR_OK;
 }
 
+/* A barrier that stays, and why. */
+static enum nsr_status put_barrier(struct nsr_strbuf *b,
+                                   const struct nsr_tree *t,
+                                   const struct nsr_woven *woven, uint32_t p) {
+  const struct nsr_part *part = &t->parts[p];
+  const char *const *engines = t->program->k->isa->engines;
+  const char *text;
+  int e = 0;
+  while (!t->program->stream[e] || part->insn[e] == NSR_NONE)
+    e++;
+  if (part->why == NSR_NONE) {
+    text = nsr_printf(b->ctx, NSR_SCRATCH, "%s[%u] stays: it bounds counts",
+                      engines[e], woven->part_at[p]);
+  } else {
+    const struct nsr_trouble *x = &t->troubles[part->why];
+    text = nsr_printf(b->ctx, NSR_SCRATCH, "%s[%u] stays: %s at %s[%u] %s",
+                      engines[e], woven->part_at[p], x->what,
+                      engines[x->engine], woven->trouble_at[part->why], x->why);
+  }
+  if (!text)
+    return NSR_E_NOMEM;
+  nsr_note_put(b, text);
+  return NSR_OK;
+}
+
 enum nsr_status nsr_weave_note(struct nsr_ctx *ctx, const struct nsr_plan *plan,
                                const struct nsr_woven *woven,
                                const char *options, const uint8_t *input,
@@ -62,6 +87,9 @@ enum nsr_status nsr_weave_note(struct nsr_ctx *ctx, const struct nsr_plan *plan,
     NSR_TRY(put_hash(&b, input, size));
   for (uint32_t i = 0; i < plan->nwaits; i++)
     NSR_TRY(put_wait(&b, plan, woven, i));
+  for (uint32_t p = 0; p < plan->tree->nparts; p++)
+    if (woven->part_at[p] != NSR_NONE)
+      NSR_TRY(put_barrier(&b, plan->tree, woven, p));
   NSR_TRY(nsr_strbuf_done(&b, &data, &n));
   *out = (struct nsr_section){.name = nsr_rewrite_note,
                               .type = SHT_NOTE_TYPE,

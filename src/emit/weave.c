@@ -558,14 +558,33 @@ first_waits(struct nsr_ctx *ctx, const struct nsr_plan *plan, uint32_t **out) {
   return NSR_OK;
 }
 
+/* Where barriers that stay, and the reasons why, are in one engine's output. */
+static void place_islands(const struct weave *w, uint32_t exit,
+                          uint32_t *part_at, uint32_t *trouble_at) {
+  const struct nsr_tree *t = w->plan->tree;
+  for (uint32_t p = 0; p < t->nparts; p++) {
+    const struct nsr_part *part = &t->parts[p];
+    if (part->kind == NSR_PART_BARRIER && part->keep && p != exit &&
+        part->insn[w->engine] != NSR_NONE && part_at[p] == NSR_NONE)
+      part_at[p] = w->own[part->insn[w->engine]];
+  }
+  for (uint32_t i = 0; i < t->ntroubles; i++)
+    if (t->troubles[i].engine == w->engine)
+      trouble_at[i] = w->own[t->troubles[i].insn];
+}
+
 enum nsr_status nsr_weave(struct nsr_ctx *ctx, const struct nsr_plan *plan,
                           uint32_t exit, struct nsr_woven *out) {
   const struct nsr_program *p = plan->tree->program;
-  uint32_t *first, *wait_at, *work_at;
+  uint32_t *first, *wait_at, *work_at, *part_at, *trouble_at;
   *out = (struct nsr_woven){0};
   NSR_TRY(first_waits(ctx, plan, &first));
   NSR_NEW(ctx, NSR_SCRATCH, wait_at, plan->nwaits);
   NSR_NEW(ctx, NSR_SCRATCH, work_at, plan->tree->nworks);
+  NSR_NEW(ctx, NSR_SCRATCH, part_at, plan->tree->nparts);
+  NSR_NEW(ctx, NSR_SCRATCH, trouble_at, plan->tree->ntroubles);
+  for (uint32_t i = 0; i < plan->tree->nparts; i++)
+    part_at[i] = NSR_NONE;
   for (int e = 0; e < NSR_MAX_ENGINES; e++) {
     struct weave w = {.ctx = ctx,
                       .plan = plan,
@@ -582,7 +601,10 @@ enum nsr_status nsr_weave(struct nsr_ctx *ctx, const struct nsr_plan *plan,
     for (uint32_t i = 0; i < w.in->n; i++)
       if (w.work_of[i] != NSR_NONE)
         work_at[w.work_of[i]] = w.removed[i] ? NSR_NONE : w.own[i];
+    place_islands(&w, exit, part_at, trouble_at);
   }
+  out->part_at = part_at;
+  out->trouble_at = trouble_at;
   out->wait_at = wait_at;
   out->work_at = work_at;
   return NSR_OK;

@@ -11,6 +11,9 @@ struct nsr_woven {
   struct nsr_stream streams[NSR_MAX_ENGINES]; /* by engine; n 0: none */
   const uint32_t *wait_at; /* by plan wait: the instruction that carries it */
   const uint32_t *work_at; /* by work: where it went, NSR_NONE: removed */
+  const uint32_t *part_at; /* by part: a barrier that stays, on the first engine
+                              that has it */
+  const uint32_t *trouble_at; /* by trouble of the tree: where that is */
 };
 
 /* Needs a plan; exit is the part of the exit barrier. Branches, labels,

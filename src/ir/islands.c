@@ -316,6 +316,25 @@ enum nsr_status nsr_islands_mark(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
+enum nsr_status nsr_islands_keep_outer(struct nsr_ctx *ctx,
+                                       struct nsr_tree *t) {
+  uint32_t *loops; /* by scope: how many are around its body */
+  NSR_NEW(ctx, NSR_SCRATCH, loops, t->nscopes);
+  for (uint32_t s = 1; s < t->nscopes; s++) {
+    loops[s] =
+        loops[t->scopes[s].parent] + (t->scopes[s].kind == NSR_SCOPE_LOOP);
+    for (uint32_t p = t->scopes[s].first_part; p != NSR_NONE;
+         p = t->parts[p].next) {
+      struct nsr_part *part = &t->parts[p];
+      if (part->kind != NSR_PART_BARRIER || part->keep || loops[s] != 1)
+        continue;
+      part->keep = true;
+      part->why = NSR_NONE;
+    }
+  }
+  return NSR_OK;
+}
+
 bool nsr_islands_leave_any(const struct nsr_tree *t, uint32_t exit) {
   for (uint32_t p = 0; p < t->nparts; p++)
     if (t->parts[p].kind == NSR_PART_BARRIER && !t->parts[p].keep && p != exit)

@@ -38,7 +38,8 @@ enum nsr_part_kind { NSR_PART_SEGMENT, NSR_PART_BARRIER, NSR_PART_SCOPE };
 struct nsr_part {
   uint8_t kind;                   /* enum nsr_part_kind */
   bool keep;                      /* barrier: the output has it too */
-  uint32_t why;                   /* .. because of this trouble */
+  uint32_t why;                   /* .. because of this trouble, NSR_NONE: it
+                                     bounds counts */
   uint32_t next;                  /* NSR_NONE: last of its body */
   uint32_t first, n;              /* segment: works; scope: first = it */
   int32_t id;                     /* barrier */

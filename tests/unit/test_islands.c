@@ -1,6 +1,8 @@
 /* test_islands.c - what cannot be read, and what stays around it. */
 #include "passes.h"
 
+#include <nsr/rewrite.h>
+
 #define HEAD                                                                   \
   ".isa tile64\n.queue q0 sp\n.queue q1 act\n.queue q2 sp\n"                   \
   ".tensor n dram i32 [1] at 0 input range 0 4\n"                              \
@@ -322,9 +324,39 @@ static void test_errors(void **state) {
   CHECK_CASES(errors, NSR_STAGE_DEPS);
 }
 
+/* Waits lead into an arm and out of it again: one step it is not, but where it
+ * is not taken, nothing hangs. */
+static void test_cycle(void **state) {
+  (void)state;
+  static const char text[] =
+      HEAD ".engine act\n ld r1, n\n sync 1\n br.eq r1, 9, s\n st a, r1\n"
+           "s: sync 2\n br.lt r1, 7, t\n nop ?s1>=1\nt: nop ^s0\n sync 3\n"
+           " st a, r1\n sync 4\n st a, r1\n sync 5\n halt\n"
+           ".engine sp\n sync 1\n sync 2\n nop ?s0>=1\n nop ^s1\n sync 3\n"
+           " sync 4\n sync 5\n halt\n";
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_rewrite_options options = {0};
+  struct nsr_rewrite_report report = {0};
+  struct nsr_kernel *out, *k = assemble(ctx, text);
+  enum nsr_status status =
+      nsr_rewrite(ctx, k, NULL, 0, &options, &out, &report);
+  assert_int_equal(status, NSR_OK);
+  assert_true(report.changed);
+  assert_int_equal(report.judgement.verdict, NSR_EQUAL);
+  assert_int_equal(report.nkept, 3);
+  for (uint32_t i = 0; i < 2; i++) {
+    assert_true(report.kept[i].stays);
+    assert_non_null(strstr(report.kept[i].reason, "act[6]"));
+    assert_non_null(strstr(report.kept[i].reason, "is no one step"));
+  }
+  assert_false(report.kept[2].stays);
+  nsr_ctx_free(ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_reasons), cmocka_unit_test(test_extents),
-      cmocka_unit_test(test_flows), cmocka_unit_test(test_errors)};
+      cmocka_unit_test(test_flows), cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_cycle)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
