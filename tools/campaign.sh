@@ -1,10 +1,11 @@
 #!/bin/sh
 # usage: campaign.sh [KERNELS [SEED]]
 #
-# Random kernels, rewritten and judged: 10000 of them from seed 1, or as many
-# from where you say, with a progress line per thousand. Built without
-# sanitizers, so that many fit into an hour. Fails if one is rewritten wrongly
-# or refused for another reason than a lack of registers or semaphores.
+# Random kernels for all instruction sets in turn, rewritten and judged: 10000
+# of them from seed 1, or as many from where you say, with a progress line per
+# thousand. Built without sanitizers, so that many fit into an hour. Fails if
+# one is rewritten wrongly or refused for another reason than a lack of
+# registers or semaphores.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$root/build-campaign}

@@ -292,16 +292,21 @@ static enum nsr_status put_insn(struct weave *w, uint32_t i,
                   "an inserted %s does not encode: %s", x->desc->mnemonic, why);
 }
 
+/* Whether there is such an instruction, and this engine has it. */
+static bool legal(const struct weave *w, const struct nsr_insn_desc *d) {
+  return d && (d->engines >> w->engine & 1);
+}
+
 /* dst = a op b, in front of instruction i. */
 static enum nsr_status put_op(struct weave *w, uint32_t i, enum nsr_ctl ctl,
                               int16_t dst, struct nsr_val a, struct nsr_val b) {
   const struct nsr_insn_desc *d = nsr_isa_control(w->k->isa, ctl);
   struct nsr_insn x;
-  if (!d)
+  if (!legal(w, d))
     return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
-                    "the instruction set %s has no register operation that "
-                    "counting needs",
-                    w->k->isa->name);
+                    "the instruction set %s has no %s here, which counting "
+                    "needs",
+                    w->k->isa->name, nsr_ctl_name(ctl));
   nsr_insn_init(d, &x);
   x.dst = dst;
   x.a = a;
@@ -335,7 +340,7 @@ static enum nsr_status put_nop(struct weave *w, uint32_t i, int channel,
   bool queue = channel >= w->k->isa->nengines;
   const struct nsr_insn_desc *d = nsr_isa_nop(w->k->isa, queue);
   struct nsr_insn insn;
-  if (!d)
+  if (!legal(w, d))
     return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
                     "the instruction set %s has no no-op for %s",
                     w->k->isa->name, nsr_channel_name(w->k, channel));
@@ -398,9 +403,9 @@ static enum nsr_status put_wait(struct weave *w, uint32_t i,
                                 const struct nsr_wait *wait) {
   const struct nsr_insn_desc *d = nsr_isa_control(w->k->isa, NSR_CTL_WAIT);
   struct nsr_insn x;
-  if (!d)
+  if (!legal(w, d))
     return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
-                    "the instruction set %s has no wait", w->k->isa->name);
+                    "the instruction set %s has no wait here", w->k->isa->name);
   nsr_insn_init(d, &x);
   x.wait = *wait;
   return put_insn(w, i, &x);

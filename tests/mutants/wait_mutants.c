@@ -149,6 +149,7 @@ static enum nsr_status judge_all(struct run *run) {
 
 /* Where a kernel comes from: a file, or the suite. */
 struct source {
+  const struct nsr_isa *isa;
   const char *name;
   bool file;
   uint32_t nsettings;
@@ -161,7 +162,8 @@ static enum nsr_status prepare(struct run *run, const struct source *source) {
   if (source->file) {
     NSR_TRY(nsr_kernel_load(run->ctx, source->name, &before));
   } else {
-    const struct nsr_gen_options gen = {.nsettings = source->nsettings,
+    const struct nsr_gen_options gen = {.isa = source->isa,
+                                        .nsettings = source->nsettings,
                                         .settings = &source->setting};
     NSR_TRY(nsr_gen(run->ctx, source->name, &gen, &before));
     NSR_TRY(nsr_kernel_check(run->ctx, before));
@@ -177,6 +179,8 @@ static enum nsr_status prepare(struct run *run, const struct source *source) {
 
 static void print_name(const struct source *source) {
   printf("%s", source->name);
+  if (source->isa)
+    printf(" for %s", source->isa->name);
   if (source->nsettings)
     printf(" %s=%" PRId64, source->setting.key, source->setting.value);
   printf("\n");
@@ -207,20 +211,22 @@ static bool run_kernel(const struct source *source, enum nsr_scheme scheme,
          2 * t->refuted >= all;
 }
 
-/* The suite, its random kernel from a few seeds. */
+/* The suite; its random kernel from a few seeds, for the first instruction set
+ * and the default scheme alone. */
 static bool run_suite(enum nsr_scheme scheme, bool quiet) {
   bool ok = true;
-  for (size_t i = 0; nsr_gen_names[i]; i++) {
-    struct source source = {.name = nsr_gen_names[i]};
-    bool random = !strcmp(source.name, "random");
-    source.nsettings = random;
-    if (random && scheme != NSR_SCHEME_AUTO)
-      continue;
-    for (int64_t seed = 1; seed <= (random ? SEEDS : 1); seed++) {
-      source.setting = (struct nsr_setting){"seed", seed};
-      ok = run_kernel(&source, scheme, quiet) && ok;
+  for (size_t s = 0; nsr_isas[s]; s++)
+    for (size_t i = 0; nsr_gen_names[i]; i++) {
+      struct source source = {.isa = nsr_isas[s], .name = nsr_gen_names[i]};
+      bool random = !strcmp(source.name, "random");
+      source.nsettings = random;
+      if (random && (s || scheme != NSR_SCHEME_AUTO))
+        continue;
+      for (int64_t seed = 1; seed <= (random ? SEEDS : 1); seed++) {
+        source.setting = (struct nsr_setting){"seed", seed};
+        ok = run_kernel(&source, scheme, quiet) && ok;
+      }
     }
-  }
   return ok;
 }
 

@@ -409,19 +409,47 @@ static void usage(void **state) {
             cases[i].words);
 }
 
-/* An instruction set without an instruction, or without it on one engine. */
+/* lane48 without an instruction, or without it on one engine; free *insns. */
+static struct nsr_isa lane48_less(const char *mnemonic, int engine,
+                                  struct nsr_insn_desc **insns) {
+  struct nsr_isa isa = *nsr_isa_by_name("lane48");
+  struct nsr_insn_desc *copy = calloc(isa.ninsns, sizeof *copy);
+  assert_non_null(copy);
+  memcpy(copy, isa.insns, isa.ninsns * sizeof *copy);
+  for (int i = 0; i < isa.ninsns; i++)
+    if (!strcmp(copy[i].mnemonic, mnemonic))
+      copy[i].engines &= engine < 0 ? 0 : ~(UINT32_C(1) << engine);
+  isa.insns = copy;
+  isa.name = "less";
+  *insns = copy;
+  return isa;
+}
+
 static void lacking(const char *name, const char *mnemonic, int engine,
                     const char *words) {
-  struct nsr_isa isa = *nsr_isa_by_name("lane48");
-  struct nsr_insn_desc *insns = calloc(isa.ninsns, sizeof *insns);
-  assert_non_null(insns);
-  memcpy(insns, isa.insns, isa.ninsns * sizeof *insns);
-  for (int i = 0; i < isa.ninsns; i++)
-    if (!strcmp(insns[i].mnemonic, mnemonic))
-      insns[i].engines &= engine < 0 ? 0 : ~(UINT32_C(1) << engine);
-  isa.insns = insns;
-  isa.name = "less";
+  struct nsr_insn_desc *insns;
+  struct nsr_isa isa = lane48_less(mnemonic, engine, &insns);
   refused(&isa, name, NULL, 0, words);
+  free(insns);
+}
+
+/* What the rewriter would insert has to be there as well. */
+static void lacks_wait(void **state) {
+  (void)state;
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_insn_desc *insns;
+  struct nsr_kernel *out;
+  struct nsr_rewrite_options options = {0};
+  struct nsr_rewrite_report report;
+  const struct nsr_isa *isa = nsr_isa_by_name("lane48");
+  struct nsr_kernel k = *make(ctx, isa, "sync-bound", NULL, 0);
+  struct nsr_isa less = lane48_less("wait", nsr_isa_engine(isa, "gen"), &insns);
+  k.isa = &less;
+  assert_int_equal(nsr_rewrite(ctx, &k, NULL, 0, &options, &out, &report),
+                   NSR_E_REFUSED);
+  assert_non_null(
+      strstr(nsr_ctx_first_error(ctx)->text, "less has no wait here"));
+  nsr_ctx_free(ctx);
   free(insns);
 }
 
@@ -486,9 +514,10 @@ static void out_of_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(usage),         cmocka_unit_test(lacks),
-      cmocka_unit_test(deterministic), cmocka_unit_test(out_of_memory),
-      cmocka_unit_test(sync_bound),    cmocka_unit_test(rmsnorm),
-      cmocka_unit_test(matmul),        cmocka_unit_test(matmul_orders),
+      cmocka_unit_test(lacks_wait),    cmocka_unit_test(deterministic),
+      cmocka_unit_test(out_of_memory), cmocka_unit_test(sync_bound),
+      cmocka_unit_test(rmsnorm),       cmocka_unit_test(matmul),
+      cmocka_unit_test(matmul_orders),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
