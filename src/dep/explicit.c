@@ -67,7 +67,8 @@ static void join_segment(const struct map *m, int8_t *set,
                          const struct nsr_part *part) {
   for (uint32_t w = part->first; w < part->first + part->n; w++) {
     if (m->t->works[w].nested != NSR_NONE) {
-      join_private(m, set, m->t->works[w].nested);
+      if (nsr_common_first(m->t, w))
+        join_private(m, set, m->t->works[w].nested);
       continue;
     }
     const struct nsr_node *n = nsr_work_node(m->t, &m->t->works[w]);
@@ -347,13 +348,15 @@ static void close_counts(struct map *m, uint32_t scope, uint32_t in,
     const struct nsr_part *part = &m->t->parts[p];
     for (uint32_t w = part->first; w < part->first + part->n; w++) {
       const struct nsr_work *x = &m->t->works[w];
+      if (x->engine != engine)
+        continue;
       if (x->nested != NSR_NONE) {
         close_counts(m, x->nested, in, behind, engine);
         continue;
       }
       const struct nsr_node *n = nsr_work_node(m->t, x);
       struct count *c = &m->counts[n->update.sem];
-      if (n->update.op == NSR_UPD_NONE || x->engine != engine)
+      if (n->update.op == NSR_UPD_NONE)
         continue;
       if (!positive(&n->update) ||
           (c->channel != NOBODY && c->channel != n->channel))
@@ -364,15 +367,6 @@ static void close_counts(struct map *m, uint32_t scope, uint32_t in,
         c->closer = in;
     }
   }
-}
-
-/* Whether w is the element that a scope's others follow. */
-static bool is_first(const struct nsr_tree *t, uint32_t w) {
-  const struct nsr_common *s = &t->scopes[t->works[w].nested];
-  for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    if (s->elements[e] != NSR_NONE)
-      return s->elements[e] == w;
-  return false;
 }
 
 /* Maps the waits in a private scope `scope` inside the outermost one, `in`.
@@ -393,7 +387,7 @@ static enum nsr_status map_private(struct map *m, uint32_t scope, uint32_t in) {
       uint32_t nested = m->t->works[w].nested;
       if (nested == NSR_NONE)
         NSR_TRY(map_wait(m, w, p));
-      else if (is_first(m->t, w))
+      else if (nsr_common_first(m->t, w))
         NSR_TRY(map_private(m, nested, in));
     }
   }
@@ -428,7 +422,7 @@ static enum nsr_status map_segment(struct map *m, uint32_t p) {
     uint32_t nested = m->t->works[w].nested;
     if (nested == NSR_NONE)
       NSR_TRY(map_wait(m, w, p));
-    else if (is_first(m->t, w))
+    else if (nsr_common_first(m->t, w))
       NSR_TRY(map_element(m, nested));
   }
   return NSR_OK;

@@ -52,7 +52,7 @@ static void place_segment(struct regions *r, uint32_t p, uint32_t at) {
   r->of[p] = at;
   for (uint32_t w = part->first; w < part->first + part->n; w++) {
     uint32_t nested = r->t->works[w].nested;
-    if (nested == NSR_NONE)
+    if (nested == NSR_NONE || !nsr_common_first(r->t, w))
       continue;
     for (uint32_t q = r->t->scopes[nested].first_part; q != NSR_NONE;
          q = r->t->parts[q].next)

@@ -211,7 +211,8 @@ static uint64_t channels_of(const struct nsr_tree *t, uint32_t scope) {
     for (uint32_t w = t->parts[p].first; w < t->parts[p].first + t->parts[p].n;
          w++)
       if (t->works[w].nested != NSR_NONE)
-        channels |= channels_of(t, t->works[w].nested);
+        channels |=
+            nsr_common_first(t, w) ? channels_of(t, t->works[w].nested) : 0;
       else if (t->works[w].channel >= 0)
         channels |= UINT64_C(1) << t->works[w].channel;
   return channels;

@@ -37,6 +37,14 @@ uint32_t nsr_common_shared(const struct nsr_tree *t, uint32_t a, uint32_t b) {
   return a;
 }
 
+bool nsr_common_first(const struct nsr_tree *t, uint32_t w) {
+  const struct nsr_common *s = &t->scopes[t->works[w].nested];
+  int e = 0;
+  while (s->elements[e] == NSR_NONE)
+    e++;
+  return s->elements[e] == w;
+}
+
 static enum nsr_status push_work(struct build *b, uint32_t scope, int engine,
                                  uint32_t insn) {
   const struct nsr_node *n = &b->t->program->nodes[engine][insn];

@@ -109,6 +109,10 @@ static inline bool nsr_common_runs(const struct nsr_tree *t, uint32_t scope,
                                    int engine) {
   return t->scopes[scope].engines >> engine & 1;
 }
+/* Until linearized: whether w, which stands for a scope, is the first of the
+ * elements that do. */
+bool nsr_common_first(const struct nsr_tree *t, uint32_t w);
+
 /* The innermost scope around both. */
 uint32_t nsr_common_shared(const struct nsr_tree *t, uint32_t a, uint32_t b);
 
