@@ -2,6 +2,7 @@
 #include <nsr/dump.h>
 #include <nsr/rewrite.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/strbuf.h"
@@ -19,7 +20,8 @@ struct work_bench {
   struct nsr_program program;
   struct nsr_tree tree;
   struct nsr_islands islands;
-  uint32_t exit; /* the barrier that always stays */
+  NSR_VEC(struct nsr_trouble) known; /* what made islands in earlier rounds */
+  uint32_t exit;                     /* the barrier that always stays */
   uint32_t *target;
   struct nsr_deps deps;
   struct nsr_needs needs;
@@ -36,13 +38,42 @@ static enum nsr_status recover(struct nsr_ctx *ctx, struct work_bench *b) {
 static enum nsr_status read_waits(struct nsr_ctx *ctx,
                                   const struct nsr_rewrite_options *options,
                                   struct work_bench *b) {
-  NSR_TRY(nsr_islands_find(ctx, &b->tree, &b->islands));
+  NSR_TRY(nsr_islands_find(ctx, &b->tree, b->known.v, b->known.n, &b->islands));
   NSR_TRY(nsr_explicit_map(ctx, &b->tree, &b->islands, false, &b->target));
   NSR_TRY(nsr_tree_linearize(ctx, &b->tree, &b->islands, &b->target));
   NSR_TRY(nsr_island_loads_check(ctx, &b->tree));
   if (options->keep_outer)
     NSR_TRY(nsr_islands_keep_outer(ctx, &b->tree));
   return nsr_tree_exit(ctx, &b->tree, &b->exit); /* parts are new */
+}
+
+/* How often dependences may turn out to be trouble. */
+enum { MAX_ROUNDS = 8 };
+
+/* From the program to its dependences; where all barriers stay they are
+ * looked for only if asked for. What cannot be kept in order otherwise makes an
+ * island, and the analysis begins anew. */
+static enum nsr_status analyse(struct nsr_ctx *ctx,
+                               const struct nsr_rewrite_options *options,
+                               struct work_bench *b, bool asked) {
+  for (int round = 0;; round++) {
+    NSR_TRY(recover(ctx, b));
+    NSR_TRY(read_waits(ctx, options, b));
+    b->deps = (struct nsr_deps){0};
+    if (!asked && !nsr_islands_leave_any(&b->tree, b->exit))
+      return NSR_OK;
+    NSR_TRY(nsr_deps_find(ctx, &b->tree, b->target, &b->deps));
+    if (!b->deps.ntroubles)
+      return NSR_OK;
+    const struct nsr_trouble *x = b->deps.troubles;
+    if (round == MAX_ROUNDS)
+      return nsr_fail(ctx, NSR_E_REFUSED,
+                      nsr_program_place(&b->program, x->engine, x->insn),
+                      "%s %s", x->what, x->why);
+    for (uint32_t i = 0; i < b->deps.ntroubles; i++)
+      NSR_PUSH(ctx, NSR_SCRATCH, &b->known, x[i]);
+    qsort(b->known.v, b->known.n, sizeof *b->known.v, nsr_trouble_compare);
+  }
 }
 
 /* 0 allows none only where the option says that it is a limit. */
@@ -319,7 +350,6 @@ static enum nsr_status change(struct nsr_ctx *ctx, struct work_bench *b,
                               struct nsr_kernel **out,
                               struct nsr_rewrite_report *report) {
   report->changed = true;
-  NSR_TRY(nsr_deps_find(ctx, &b->tree, b->target, &b->deps));
   NSR_TRY(synthesise(ctx, options, b));
   NSR_TRY(make_kernel(ctx, b, options, input, size, out));
   NSR_TRY(nsr_kernel_check(ctx, *out));
@@ -356,11 +386,10 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
     NSR_TRY(kept_barriers(ctx, &b.program, NULL, exit, NSR_NONE, report));
     return leave(ctx, &b, out, report);
   }
-  NSR_TRY(recover(ctx, &b));
-  NSR_TRY(read_waits(ctx, options, &b));
+  NSR_TRY(analyse(ctx, options, &b, false));
   NSR_TRY(kept_barriers(ctx, &b.program, &b.tree, b.tree.parts[b.exit].insn,
                         b.exit, report));
-  if (nsr_islands_leave_any(&b.tree, b.exit))
+  if (b.deps.tree)
     NSR_TRY(change(ctx, &b, input, size, options, out, report));
   else
     NSR_TRY(leave(ctx, &b, out, report));
@@ -382,7 +411,8 @@ int nsr_stage_parse(const char *name) {
 /* For the stages before waits are read: islands are shown, orders are not. */
 static enum nsr_status order_without_waits(struct nsr_ctx *ctx,
                                            struct work_bench *b) {
-  NSR_TRY(nsr_islands_find(ctx, &b->tree, &b->islands));
+  NSR_TRY(recover(ctx, b));
+  NSR_TRY(nsr_islands_find(ctx, &b->tree, NULL, 0, &b->islands));
   NSR_TRY(nsr_explicit_map(ctx, &b->tree, &b->islands, true, &b->target));
   for (uint32_t w = 0; w < b->tree.nworks; w++)
     b->target[w] = NSR_NONE;
@@ -397,13 +427,8 @@ enum nsr_status nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   struct nsr_strbuf out;
   nsr_strbuf_init(&out, ctx, NSR_KEEP);
   NSR_TRY(nsr_program_build(ctx, k, &b.program));
-  NSR_TRY(recover(ctx, &b));
-  if (stage >= NSR_STAGE_DEPS) {
-    NSR_TRY(read_waits(ctx, options, &b));
-    NSR_TRY(nsr_deps_find(ctx, &b.tree, b.target, &b.deps));
-  } else {
-    NSR_TRY(order_without_waits(ctx, &b));
-  }
+  NSR_TRY(stage >= NSR_STAGE_DEPS ? analyse(ctx, options, &b, true)
+                                  : order_without_waits(ctx, &b));
   if (stage >= NSR_STAGE_PLAN)
     NSR_TRY(synthesise(ctx, options, &b));
   switch (stage) {

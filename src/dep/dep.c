@@ -38,6 +38,8 @@ struct search {
   bool *complete; /* by work: ordered behind all that it conflicts with */
   uint32_t *first;
   NSR_VEC(struct nsr_dep) deps;
+  bool outside; /* others take part */
+  NSR_VEC(struct nsr_trouble) troubles;
   struct nsr_walk *walk;
   /* the work that looks */
   uint32_t w;
@@ -159,6 +161,20 @@ static bool together(const struct nsr_tree *t, const struct nsr_dep *d) {
                                   !t->scopes[p->scope].barrier);
 }
 
+/* What others do may rest on what is behind the work that looks. */
+static enum nsr_status add_trouble(struct search *s) {
+  const struct nsr_work *x = &s->t->works[s->w];
+  size_t n = s->troubles.n;
+  if (n && s->troubles.v[n - 1].engine == x->engine &&
+      s->troubles.v[n - 1].insn == x->insn)
+    return NSR_OK;
+  NSR_PUSH(s->ctx, NSR_SCRATCH, &s->troubles,
+           (struct nsr_trouble){x->engine, x->insn, "what this touches",
+                                "is not ordered with other code of its region, "
+                                "while others wait for this kernel"});
+  return NSR_OK;
+}
+
 /* A pair that the input leaves unordered within an iteration is taken as
  * disjoint there; from one iteration to the next it was ordered. */
 static enum nsr_status leave_open(struct search *s, const struct nsr_site *x,
@@ -169,7 +185,7 @@ static enum nsr_status leave_open(struct search *s, const struct nsr_site *x,
   s->complete[s->w] = false;
   d->unordered = true;
   if (!same_region(s->t, d))
-    return NSR_OK;
+    return s->outside ? add_trouble(s) : NSR_OK;
   if (!set_distance(s, x, nearest(s->t, s->t->works[d->p].scope), d))
     d->overlap = NSR_OVERLAP_NO;
   if (d->lag == 0)
@@ -542,6 +558,8 @@ static enum nsr_status prepare(struct search *s) {
   uint32_t at = 0;
   NSR_TRY(nsr_sites_find(s->ctx, s->d, &s->sites));
   NSR_TRY(nsr_chains_build(s->ctx, &s->sites, &s->chains));
+  for (uint32_t i = 0; i < s->sites.nsites; i++)
+    s->outside |= s->sites.sites[i].external;
   NSR_NEW(s->ctx, NSR_SCRATCH, s->scopes, t->nscopes);
   find_ranges(s, 0, &at);
   NSR_NEW(s->ctx, NSR_SCRATCH, s->complete, t->nworks);
@@ -564,9 +582,13 @@ enum nsr_status nsr_deps_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
   NSR_TRY(prepare(&s));
   NSR_TRY(nsr_walk_run(s.walk, search_work, &s));
   s.first[t->nworks] = (uint32_t)s.deps.n;
-  *out = (struct nsr_deps){
-      .tree = t, .n = (uint32_t)s.deps.n, .deps = s.deps.v, .first = s.first};
+  *out = (struct nsr_deps){.tree = t,
+                           .n = (uint32_t)s.deps.n,
+                           .deps = s.deps.v,
+                           .first = s.first,
+                           .ntroubles = (uint32_t)s.troubles.n,
+                           .troubles = s.troubles.v};
   for (uint32_t i = 0; i < out->n; i++)
     out->unordered += s.deps.v[i].unordered;
-  return check_loads(ctx, out);
+  return s.troubles.n ? NSR_OK : check_loads(ctx, out);
 }

@@ -26,13 +26,17 @@ struct nsr_deps {
   struct nsr_dep *deps;  /* by c; for one c the most recent p first */
   const uint32_t *first; /* by work: its deps are first[c]..first[c+1]-1 */
   uint32_t unordered;    /* may pairs of that kind */
+  uint32_t ntroubles;    /* works that must stay among their barriers */
+  const struct nsr_trouble *troubles;
 };
 
 /* Needs a linearized tree and the explicit waits of the input (target by
  * work, NSR_NONE: none). Finds all conflicting pairs and checks that the
  * input orders them: a must conflict it leaves open is a race (NSR_E_RACE);
  * a may conflict it leaves open is taken as disjoint within its region
- * (algorithm.md 2.6). */
+ * (algorithm.md 2.6). Where the outside takes part, what the input leaves open
+ * must stay open, or the output could wait for what waits for it; where that
+ * cannot be said, there is trouble. */
 NSR_MUST_USE enum nsr_status nsr_deps_find(struct nsr_ctx *ctx,
                                            const struct nsr_tree *tree,
                                            const uint32_t *target,

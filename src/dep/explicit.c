@@ -61,6 +61,11 @@ static bool positive(const struct nsr_update *u) {
   return u->op == NSR_UPD_INC || (u->op == NSR_UPD_ADD && u->value > 0);
 }
 
+/* Whether it changes a count; others' semaphores are not counted. */
+static bool counts(const struct nsr_node *n) {
+  return n->update.op != NSR_UPD_NONE && !n->foreign_update;
+}
+
 static void join_private(const struct map *m, int8_t *set, uint32_t scope);
 
 static void join_segment(const struct map *m, int8_t *set,
@@ -72,7 +77,7 @@ static void join_segment(const struct map *m, int8_t *set,
       continue;
     }
     const struct nsr_node *n = nsr_work_node(m->t, &m->t->works[w]);
-    if (n->update.op == NSR_UPD_NONE)
+    if (!counts(n))
       continue;
     int8_t *s = &set[n->update.sem];
     int8_t by = positive(&n->update) ? n->channel : SEVERAL;
@@ -262,7 +267,7 @@ static void forget(struct count *c) {
 /* Counts the update of a work in private scope `in`, NSR_NONE: in none. */
 static enum nsr_status add_update(struct map *m, uint32_t w, uint32_t in) {
   const struct nsr_node *n = nsr_work_node(m->t, &m->t->works[w]);
-  if (n->update.op == NSR_UPD_NONE)
+  if (!counts(n))
     return NSR_OK;
   struct count *c = &m->counts[n->update.sem];
   if (!positive(&n->update) ||
@@ -308,7 +313,8 @@ static enum nsr_status unsatisfied(struct map *m, uint32_t w, uint32_t part,
 static enum nsr_status map_wait(struct map *m, uint32_t w, uint32_t part) {
   const struct nsr_wait *x = &nsr_work_node(m->t, &m->t->works[w])->wait;
   m->target[w] = NSR_NONE;
-  if (x->cmp == NSR_CMP_NONE || nsr_island_at(m->islands, part))
+  if (x->cmp == NSR_CMP_NONE || nsr_island_at(m->islands, part) ||
+      nsr_work_node(m->t, &m->t->works[w])->foreign_wait)
     return NSR_OK;
   if (x->value.is_reg)
     return cannot_read(m, w, part, "has its threshold in a register");
@@ -356,7 +362,7 @@ static void close_counts(struct map *m, uint32_t scope, uint32_t in,
       }
       const struct nsr_node *n = nsr_work_node(m->t, x);
       struct count *c = &m->counts[n->update.sem];
-      if (n->update.op == NSR_UPD_NONE)
+      if (!counts(n))
         continue;
       if (!positive(&n->update) ||
           (c->channel != NOBODY && c->channel != n->channel))
@@ -537,29 +543,6 @@ static enum nsr_status map_body(struct map *m, uint32_t scope) {
   return !ended && last ? end_way(m, s->ends) : NSR_OK;
 }
 
-static enum nsr_status refuse_foreign(struct nsr_ctx *ctx,
-                                      const struct nsr_tree *t) {
-  const struct nsr_kernel *k = t->program->k;
-  for (uint32_t w = 0; w < t->nworks; w++) {
-    if (t->works[w].nested != NSR_NONE)
-      continue;
-    const struct nsr_node *n = nsr_work_node(t, &t->works[w]);
-    if (n->marked && !n->unknown)
-      return nsr_fail(ctx, NSR_E_REFUSED, nsr_work_place(t, &t->works[w]),
-                      "a barrier with another core: order with the outside is "
-                      "not read yet");
-    if ((n->wait.cmp && !nsr_owned(k, n->wait.sem)) ||
-        (n->update.op && !nsr_owned(k, n->update.sem)))
-      return nsr_fail(ctx, NSR_E_REFUSED, nsr_work_place(t, &t->works[w]),
-                      "semaphore %u belongs to others (the kernel owns "
-                      "%u..%u): order with the outside is not read yet",
-                      n->wait.cmp && !nsr_owned(k, n->wait.sem) ? n->wait.sem
-                                                                : n->update.sem,
-                      k->owned_first, k->owned_last);
-  }
-  return NSR_OK;
-}
-
 enum nsr_status nsr_explicit_map(struct nsr_ctx *ctx, const struct nsr_tree *t,
                                  struct nsr_islands *islands, bool lenient,
                                  uint32_t **target) {
@@ -568,8 +551,6 @@ enum nsr_status nsr_explicit_map(struct nsr_ctx *ctx, const struct nsr_tree *t,
                   .islands = islands,
                   .lenient = lenient,
                   .nsems = t->program->k->isa->semaphores};
-  if (!lenient)
-    NSR_TRY(refuse_foreign(ctx, t));
   NSR_NEW(ctx, NSR_SCRATCH, m.counts, m.nsems);
   NSR_NEW(ctx, NSR_SCRATCH, m.target, t->nworks);
   for (uint32_t w = 0; w < t->nworks; w++)

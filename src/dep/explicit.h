@@ -12,8 +12,8 @@
  * channel updates the semaphore in the region by positive steps, and the
  * update is the same on every path since the barrier. Others make their region
  * an island; one that nothing in its region can satisfy is a hang of the
- * input. Refuses order with the outside. With lenient, neither hangs nor that
- * are told: for dumps. */
+ * input. Semaphores of others are none of its business. With lenient, hangs
+ * are not told: for dumps. */
 NSR_MUST_USE enum nsr_status nsr_explicit_map(struct nsr_ctx *ctx,
                                               const struct nsr_tree *t,
                                               struct nsr_islands *islands,

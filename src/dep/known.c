@@ -85,6 +85,10 @@ static enum nsr_status issue(struct nsr_walk *w, uint32_t i) {
   if (x->channel < 0)
     return NSR_OK;
   assert(w->at[x->channel] == w->slot[i]);
+  if (x->passes) { /* the engine itself knows */
+    NSR_TRY(nsr_view_renew(w, w->rows[w->row[x->engine]]));
+    w->rows[w->row[x->engine]]->at[x->channel]++;
+  }
   w->at[x->channel]++;
   if (w->lags[i])
     NSR_TRY(record(w, i));

@@ -191,14 +191,13 @@ static enum nsr_status hidden_sites(struct finder *f, uint32_t w,
 /* What lies outside overlaps all of DRAM (machine.md 3). */
 static enum nsr_status external_site(struct finder *f, uint32_t w,
                                      const struct nsr_insn_desc *d) {
-  const struct nsr_kernel *k = f->t->program->k;
   const struct nsr_node *n = nsr_work_node(f->t, &f->t->works[w]);
-  bool wait = n->wait.cmp && !nsr_owned(k, n->wait.sem);
-  bool update = n->update.op && !nsr_owned(k, n->update.sem);
-  if (!wait && !update && !d->external)
+  if (!n->foreign_wait && !n->foreign_update && !d->external)
     return NSR_OK;
   struct nsr_footprint all = nsr_footprint_everything(NSR_DRAM);
-  return plain_site(f, w, &all, NSR_RW);
+  NSR_TRY(plain_site(f, w, &all, NSR_RW));
+  f->sites.v[f->sites.n - 1].external = true;
+  return NSR_OK;
 }
 
 static enum nsr_status work_sites(struct finder *f, uint32_t w) {

@@ -15,8 +15,9 @@
 struct nsr_site {
   uint32_t work, group;
   bool reads, writes;
-  bool may; /* touches some of the bytes only */
-  bool acc; /* accumulates in PSUM */
+  bool may;      /* touches some of the bytes only */
+  bool acc;      /* accumulates in PSUM */
+  bool external; /* what lies outside */
 };
 
 struct nsr_site_group {

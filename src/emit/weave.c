@@ -55,6 +55,8 @@ static struct nsr_place place(const struct weave *w, uint32_t i) {
 
 /* Only its owned wait and update gave the instruction a meaning. */
 static bool only_syncs(const struct nsr_node *n) {
+  if (n->foreign_wait || n->foreign_update)
+    return false;
   bool syncs = n->wait.cmp != NSR_CMP_NONE || n->update.op != NSR_UPD_NONE;
   return syncs && (n->nop || n->ctl == NSR_CTL_WAIT);
 }
@@ -184,7 +186,19 @@ static uint32_t wait_ops(const struct nsr_plan_wait *x) {
 }
 
 /* Whether the last wait of a work can ride on the work itself. */
-static bool rides(const struct weave *w, uint32_t i) { return !w->removed[i]; }
+static bool rides(const struct weave *w, uint32_t i) {
+  const struct nsr_node *n = &w->plan->tree->program->nodes[w->engine][i];
+  return !w->removed[i] && !n->foreign_wait;
+}
+
+/* Whether a work's update is that of a no-op behind it: its own tells others,
+ * or it cannot carry one. */
+static bool told_behind(const struct weave *w, uint32_t i) {
+  uint32_t work = w->work_of[i];
+  const struct nsr_node *n = &w->plan->tree->program->nodes[w->engine][i];
+  return work != NSR_NONE && w->plan->update[work] >= 0 &&
+         (n->foreign_update || n->channel < 0);
+}
 
 static uint32_t count_waits(const struct weave *w, uint32_t i) {
   uint32_t work = w->work_of[i], n = 0;
@@ -249,6 +263,7 @@ static enum nsr_status find_positions(struct weave *w) {
     at += count_waits(w, i);
     w->own[i] = at;
     at += !w->removed[i];
+    at += told_behind(w, i);
     at += count_behind(w, i);
     if (at > NSR_MAX_STREAM)
       return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
@@ -351,6 +366,14 @@ static enum nsr_status put_nop(struct weave *w, uint32_t i, int channel,
   return put_insn(w, i, &insn);
 }
 
+/* The update of a work that does not carry it itself. */
+static enum nsr_status put_told(struct weave *w, uint32_t i) {
+  const struct nsr_plan *plan = w->plan;
+  uint32_t work = w->work_of[i];
+  return put_nop(w, i, plan->tree->works[work].channel,
+                 update(plan->update[work], plan->weight[work]));
+}
+
 static enum nsr_status put_plan_marker(struct weave *w, uint32_t i,
                                        const struct nsr_plan_marker *m) {
   return put_nop(w, i, m->channel, update(m->sem, m->weight));
@@ -442,7 +465,8 @@ static enum nsr_status set_branch(struct weave *w, uint32_t i, uint8_t *word) {
                   (int)w->k->isa->max_displacement);
 }
 
-/* The instruction itself, its synchronisation replaced by the plan's. */
+/* The instruction itself, its synchronisation replaced by the plan's. What is
+ * for others stays as it is. */
 static enum nsr_status put_own(struct weave *w, uint32_t i,
                                const struct nsr_wait *ride) {
   const struct nsr_node *n = &w->plan->tree->program->nodes[w->engine][i];
@@ -453,8 +477,8 @@ static enum nsr_status put_own(struct weave *w, uint32_t i,
   uint32_t work = w->work_of[i];
   if (work == NSR_NONE || w->plan->tree->works[work].island)
     return NSR_OK;
-  bool fits = nsr_word_set_wait(w->k->isa, word, ride);
-  if (n->channel >= 0) {
+  bool fits = n->foreign_wait || nsr_word_set_wait(w->k->isa, word, ride);
+  if (n->channel >= 0 && !n->foreign_update) {
     struct nsr_update u = {0};
     if (w->plan->update[work] >= 0)
       u = update(w->plan->update[work], w->plan->weight[work]);
@@ -477,6 +501,8 @@ static enum nsr_status put_all(struct weave *w) {
       NSR_TRY(put_waits(w, i, &ride));
     if (!w->removed[i])
       NSR_TRY(put_own(w, i, &ride));
+    if (told_behind(w, i))
+      NSR_TRY(put_told(w, i));
     NSR_TRY(put_behind(w, i));
   }
   return NSR_OK;

@@ -182,6 +182,31 @@ static enum nsr_status add_stretch(struct nsr_ctx *ctx,
   return nsr_islands_add(ctx, x, part, trouble);
 }
 
+int nsr_trouble_compare(const void *a, const void *b) {
+  const struct nsr_trouble *x = a, *y = b;
+  if (x->engine != y->engine)
+    return x->engine < y->engine ? -1 : 1;
+  return x->insn < y->insn ? -1 : x->insn > y->insn;
+}
+
+/* The works of a segment that are known to be trouble. */
+static enum nsr_status find_known(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                                  uint32_t p, const struct nsr_trouble *known,
+                                  size_t n, struct nsr_islands *x) {
+  const struct nsr_part *part = &t->parts[p];
+  for (uint32_t w = part->first; w < part->first + part->n; w++) {
+    const struct nsr_work *work = &t->works[w];
+    struct nsr_trouble key = {work->engine, work->insn, NULL, NULL};
+    const struct nsr_trouble *found =
+        work->nested == NSR_NONE
+            ? bsearch(&key, known, n, sizeof key, nsr_trouble_compare)
+            : NULL;
+    if (found)
+      NSR_TRY(nsr_islands_add(ctx, x, p, *found));
+  }
+  return NSR_OK;
+}
+
 static enum nsr_status find_in_segment(struct nsr_ctx *ctx,
                                        const struct nsr_tree *t, uint32_t p,
                                        struct nsr_islands *x) {
@@ -197,6 +222,14 @@ static enum nsr_status find_in_segment(struct nsr_ctx *ctx,
                                                    "the instruction",
                                                    "has unknown effects"}));
       x->writes[x->of[p]] = true;
+    } else if (nsr_work_node(t, work)->foreign_wait &&
+               (nsr_work_node(t, work)->ctl == NSR_CTL_BR ||
+                nsr_work_node(t, work)->ctl == NSR_CTL_HALT)) {
+      /* behind it is no place that it always comes to */
+      NSR_TRY(nsr_islands_add(ctx, x, p,
+                              (struct nsr_trouble){work->engine, work->insn,
+                                                   "the branch",
+                                                   "waits for others"}));
     }
   }
   return NSR_OK;
@@ -265,10 +298,14 @@ static enum nsr_status check_loads(struct nsr_ctx *ctx,
 }
 
 enum nsr_status nsr_islands_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                                 const struct nsr_trouble *known, size_t nknown,
                                  struct nsr_islands *out) {
   *out = (struct nsr_islands){0};
   NSR_TRY(find_regions(ctx, t, out));
   NSR_TRY(find_plain(ctx, t, out));
+  for (uint32_t p = 0; nknown && p < t->nparts; p++)
+    if (t->parts[p].kind == NSR_PART_SEGMENT)
+      NSR_TRY(find_known(ctx, t, p, known, nknown, out));
   return out->troubles.n && t->congruence.nloads ? check_loads(ctx, t, out)
                                                  : NSR_OK;
 }

@@ -21,12 +21,18 @@ struct nsr_islands {
 };
 
 /* Needs a tree that is not linearized; makes its regions, and the islands that
- * no wait is needed to see: flow that is not structured, and instructions with
- * unknown effects. Refuses those
- * where they may write what control flow on several engines rests on. */
+ * no wait is needed to see: flow that is not structured, instructions with
+ * unknown effects, and those that are known to be trouble (by engine, then
+ * instruction). Refuses unknown effects where they may write what control flow
+ * on several engines rests on. */
 NSR_MUST_USE enum nsr_status nsr_islands_find(struct nsr_ctx *ctx,
                                               const struct nsr_tree *t,
+                                              const struct nsr_trouble *known,
+                                              size_t nknown,
                                               struct nsr_islands *out);
+
+/* By engine, then instruction; for qsort. */
+int nsr_trouble_compare(const void *a, const void *b);
 
 static inline bool nsr_island_at(const struct nsr_islands *x, uint32_t part) {
   return x->trouble[x->of[part]] != NSR_NONE;

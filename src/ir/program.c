@@ -95,6 +95,8 @@ static struct nsr_node node_of(const struct nsr_kernel *k, int engine,
                        .unknown = d->unknown_effects,
                        .wait = x->wait,
                        .update = x->update};
+  n.foreign_wait = x->wait.cmp && !nsr_owned(k, x->wait.sem);
+  n.foreign_update = x->update.op && !nsr_owned(k, x->update.sem);
   if (d->cls == NSR_DATAPATH || d->cls == NSR_LOAD)
     n.channel = (int8_t)nsr_channel(k, engine, x);
   n.nop = d->cls == NSR_DATAPATH && d->noperands == 0 && d->nhidden == 0 &&

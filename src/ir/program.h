@@ -17,6 +17,8 @@ struct nsr_node {
   bool always;    /* NSR_CTL_BR without a condition */
   bool marked;    /* unknown effects, or external */
   bool unknown;   /* unknown effects */
+  bool foreign_wait;   /* its wait is for a semaphore of others */
+  bool foreign_update; /* its update tells others */
   struct nsr_wait wait;
   struct nsr_update update;
   int32_t aux; /* branch: target index; barrier: id */

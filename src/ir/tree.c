@@ -48,9 +48,11 @@ bool nsr_common_first(const struct nsr_tree *t, uint32_t w) {
 static enum nsr_status push_work(struct build *b, uint32_t scope, int engine,
                                  uint32_t insn) {
   const struct nsr_node *n = &b->t->program->nodes[engine][insn];
+  bool passes = n->channel < 0 && n->foreign_wait;
   NSR_PUSH(b->ctx, NSR_SCRATCH, &b->works,
            (struct nsr_work){.engine = (uint8_t)engine,
-                             .channel = n->channel,
+                             .channel = passes ? (int8_t)engine : n->channel,
+                             .passes = passes,
                              .insn = insn,
                              .scope = scope,
                              .nested = NSR_NONE});

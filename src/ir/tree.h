@@ -23,6 +23,9 @@ struct nsr_work {
   bool marker;     /* none of the input: a no-op that may be put in front of
                       insn, behind all work of its channel in the private
                       scope before it */
+  bool passes;     /* a control instruction that waits for others: once passed
+                      known to its engine, and to the rest by a no-op behind
+                      it, as whose channel counts the pipeline */
   bool island;     /* its region cannot be read: copied with its own wait and
                       update, between barriers that stay */
   uint32_t insn;   /* marker: NSR_NONE if there is no place for it */

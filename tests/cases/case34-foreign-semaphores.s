@@ -2,8 +2,7 @@
 ;       between its own: they stay as and where they are, and no inserted
 ;       count uses them.
 ; kind: HANG
-; expect: refused order with the outside is not read yet
-; wanted: rewritten
+; expect: rewritten
 
 .isa tile64
 .kernel "foreign-semaphores"

@@ -314,9 +314,6 @@ static const struct pass_case errors[] = {
      HEAD ".engine sp\n sync 1\n br.eq r1, 1, n\nm: sync 3\nn: sync 4\n"
           " br.lt r1, 3, m\nl: sync 4\n br.lt r1, 3, l\n sync 5\n halt\n",
      NSR_E_REFUSED, "stands at two places"},
-    {"a barrier with another core",
-     HEAD ".engine pool\n sync 1\n cbar\n sync 2\n halt\n", NSR_E_REFUSED,
-     "another core"},
 };
 
 static void test_errors(void **state) {
