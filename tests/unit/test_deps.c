@@ -317,11 +317,45 @@ static void test_outside(void **state) {
   CHECK_CASES(outside, NSR_STAGE_DEPS);
 }
 
+/* ---- hidden state of an engine, where its pipeline does not keep it */
+
+#define PE(order, body)                                                        \
+  HEAD ".tensor p psum f32 [4, 4] at 0:4, 0 scratch\n.order pe " order         \
+       "\n.engine pe\n" body "\n halt\n"
+
+static const struct pass_case hidden[] = {
+    {"weights, then a product: kept in order",
+     PE("hidden", " ldw a[4*4]\n mm p[4*4], b[4*4]\n sync"), NSR_OK, ""},
+    {"not kept, and nothing orders",
+     PE("none", " ldw a[4*4]\n mm p[4*4], b[4*4]\n sync"), NSR_E_RACE,
+     "hidden state"},
+    {"not kept, a wait orders",
+     PE("none", " ldw a[4*4] ^s0\n mm p[4*4], b[4*4] ?s0>=1\n sync"), NSR_OK,
+     "pe[1] mm after pe[0] ldw: must, hidden state 0..0\n"},
+    {"not kept, a barrier orders",
+     PE("none", " ldw a[4*4]\n sync\n mm p[4*4], b[4*4]\n sync"), NSR_OK,
+     "pe[2] mm after pe[0] ldw: must, hidden state 0..0\n"},
+    {"all is kept", PE("full", " ldw a[4*4]\n mm p[4*4], b[4*4]\n sync"),
+     NSR_OK, ""},
+    {"sums are no hidden state, but kept like it",
+     PE("hidden", " mm p[4*4], b[4*4]\n mm p[4*4] !acc, b[4*4]\n sync"), NSR_OK,
+     ""},
+    {"sums that are not kept",
+     PE("none", " mm p[4*4], b[4*4]\n mm p[4*4] !acc, b[4*4]\n sync"),
+     NSR_E_RACE, "psum"},
+};
+
+static void test_hidden(void **state) {
+  (void)state;
+  CHECK_CASES(hidden, NSR_STAGE_DEPS);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_outside),  cmocka_unit_test(test_waits),
-      cmocka_unit_test(test_ways),     cmocka_unit_test(test_races),
-      cmocka_unit_test(test_privates), cmocka_unit_test(test_distances),
+      cmocka_unit_test(test_hidden),    cmocka_unit_test(test_outside),
+      cmocka_unit_test(test_waits),     cmocka_unit_test(test_ways),
+      cmocka_unit_test(test_races),     cmocka_unit_test(test_privates),
+      cmocka_unit_test(test_distances),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
