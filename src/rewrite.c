@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "dep/dep.h"
 #include "dep/explicit.h"
-#include "dep/island_loads.h"
+#include "dep/key_loads.h"
 #include "emit/weave.h"
 #include "ir/islands.h"
 #include "report/stages.h"
@@ -20,8 +20,11 @@ struct work_bench {
   struct nsr_program program;
   struct nsr_tree tree;
   struct nsr_islands islands;
-  NSR_VEC(struct nsr_trouble) known; /* what made islands in earlier rounds */
-  uint32_t exit;                     /* the barrier that always stays */
+  /* from earlier rounds: what is in no order that can be kept, and loads that
+   * may differ between engines */
+  NSR_VEC(struct nsr_trouble) known;
+  struct nsr_key_loads doubts;
+  uint32_t exit; /* the barrier that always stays */
   uint32_t *target;
   struct nsr_deps deps;
   struct nsr_needs needs;
@@ -30,7 +33,7 @@ struct work_bench {
 };
 
 static enum nsr_status recover(struct nsr_ctx *ctx, struct work_bench *b) {
-  NSR_TRY(nsr_tree_build(ctx, &b->program, &b->tree));
+  NSR_TRY(nsr_tree_build(ctx, &b->program, &b->doubts, &b->tree));
   return nsr_tree_exit(ctx, &b->tree, &b->exit);
 }
 
@@ -41,7 +44,6 @@ static enum nsr_status read_waits(struct nsr_ctx *ctx,
   NSR_TRY(nsr_islands_find(ctx, &b->tree, b->known.v, b->known.n, &b->islands));
   NSR_TRY(nsr_explicit_map(ctx, &b->tree, &b->islands, false, &b->target));
   NSR_TRY(nsr_tree_linearize(ctx, &b->tree, &b->islands, &b->target));
-  NSR_TRY(nsr_island_loads_check(ctx, &b->tree));
   if (options->keep_outer)
     NSR_TRY(nsr_islands_keep_outer(ctx, &b->tree));
   return nsr_tree_exit(ctx, &b->tree, &b->exit); /* parts are new */
@@ -50,9 +52,25 @@ static enum nsr_status read_waits(struct nsr_ctx *ctx,
 /* How often dependences may turn out to be trouble. */
 enum { MAX_ROUNDS = 8 };
 
+static enum nsr_status give_up(struct nsr_ctx *ctx,
+                               const struct work_bench *b) {
+  if (b->deps.ntroubles) {
+    const struct nsr_trouble *x = &b->deps.troubles[0];
+    return nsr_fail(ctx, NSR_E_REFUSED,
+                    nsr_program_place(&b->program, x->engine, x->insn), "%s %s",
+                    x->what, x->why);
+  }
+  const struct nsr_key_load *x = &b->doubts.v[b->doubts.n - 1];
+  return nsr_fail(ctx, NSR_E_REFUSED,
+                  nsr_program_place(&b->program, x->engine, x->insn),
+                  "what this loads may decide control flow, and may be another "
+                  "value than other engines load");
+}
+
 /* From the program to its dependences; where all barriers stay they are
  * looked for only if asked for. What cannot be kept in order otherwise makes an
- * island, and the analysis begins anew. */
+ * island, loads in doubt decide nothing on several engines, and the analysis
+ * begins anew. */
 static enum nsr_status analyse(struct nsr_ctx *ctx,
                                const struct nsr_rewrite_options *options,
                                struct work_bench *b, bool asked) {
@@ -63,16 +81,16 @@ static enum nsr_status analyse(struct nsr_ctx *ctx,
     if (!asked && !nsr_islands_leave_any(&b->tree, b->exit))
       return NSR_OK;
     NSR_TRY(nsr_deps_find(ctx, &b->tree, b->target, &b->deps));
-    if (!b->deps.ntroubles)
+    size_t doubts = b->doubts.n;
+    NSR_TRY(nsr_key_loads_check(ctx, &b->deps, &b->doubts));
+    if (!b->deps.ntroubles && b->doubts.n == doubts)
       return NSR_OK;
-    const struct nsr_trouble *x = b->deps.troubles;
     if (round == MAX_ROUNDS)
-      return nsr_fail(ctx, NSR_E_REFUSED,
-                      nsr_program_place(&b->program, x->engine, x->insn),
-                      "%s %s", x->what, x->why);
+      return give_up(ctx, b);
     for (uint32_t i = 0; i < b->deps.ntroubles; i++)
-      NSR_PUSH(ctx, NSR_SCRATCH, &b->known, x[i]);
-    qsort(b->known.v, b->known.n, sizeof *b->known.v, nsr_trouble_compare);
+      NSR_PUSH(ctx, NSR_SCRATCH, &b->known, b->deps.troubles[i]);
+    if (b->known.n)
+      qsort(b->known.v, b->known.n, sizeof *b->known.v, nsr_trouble_compare);
   }
 }
 

@@ -460,77 +460,6 @@ static enum nsr_status search_work(void *user, struct nsr_walk *walk,
   return NSR_OK;
 }
 
-/* ---- loads that decide alike */
-
-static int by_place(const void *a, const void *b) {
-  const struct nsr_key_load *x = a, *y = b;
-  if (x->engine != y->engine)
-    return x->engine < y->engine ? -1 : 1;
-  return x->insn < y->insn ? -1 : x->insn > y->insn;
-}
-
-/* First and last of the works that load a value of one number. */
-struct span {
-  uint32_t first, last;
-};
-
-/* By work: the number of what it loads, NSR_NONE: not of interest. */
-static enum nsr_status find_spans(struct nsr_ctx *ctx, const struct nsr_tree *t,
-                                  uint32_t **number, struct span **spans) {
-  const struct nsr_congruence *c = &t->congruence;
-  struct nsr_key_load *loads;
-  uint32_t most = 0;
-  NSR_NEW(ctx, NSR_SCRATCH, loads, c->nloads);
-  for (uint32_t i = 0; i < c->nloads; i++) {
-    loads[i] = c->loads[i];
-    most = loads[i].number > most ? loads[i].number : most;
-  }
-  qsort(loads, c->nloads, sizeof *loads, by_place);
-  NSR_NEW(ctx, NSR_SCRATCH, *number, t->nworks);
-  NSR_NEW(ctx, NSR_SCRATCH, *spans, most + 1);
-  for (uint32_t i = 0; i <= most; i++)
-    (*spans)[i].first = NSR_NONE;
-  for (uint32_t w = 0; w < t->nworks; w++) {
-    struct nsr_key_load key = {t->works[w].engine, t->works[w].insn, 0};
-    const struct nsr_key_load *x =
-        t->works[w].marker
-            ? NULL
-            : bsearch(&key, loads, c->nloads, sizeof key, by_place);
-    (*number)[w] = x ? x->number : NSR_NONE;
-    if (!x)
-      continue;
-    struct span *s = &(*spans)[x->number];
-    s->first = s->first == NSR_NONE ? w : s->first;
-    s->last = w;
-  }
-  return NSR_OK;
-}
-
-/* Scopes were matched on loads of the same bytes in the same region: nothing
- * may write those between the loads (algorithm.md 2.2). */
-static enum nsr_status check_loads(struct nsr_ctx *ctx,
-                                   const struct nsr_deps *deps) {
-  const struct nsr_tree *t = deps->tree;
-  uint32_t *number;
-  struct span *spans;
-  if (!t->congruence.nloads)
-    return NSR_OK;
-  NSR_TRY(find_spans(ctx, t, &number, &spans));
-  for (uint32_t i = 0; i < deps->n; i++) {
-    uint32_t p = deps->deps[i].p, c = deps->deps[i].c;
-    uint32_t load = number[c] == NSR_NONE ? p : c, other = load == c ? p : c;
-    if (number[load] == NSR_NONE || deps->deps[i].overlap == NSR_OVERLAP_NO)
-      continue;
-    const struct span *s = &spans[number[load]];
-    if (other > s->first && other < s->last)
-      return nsr_fail(ctx, NSR_E_REFUSED, nsr_work_place(t, &t->works[other]),
-                      "this may write a word between loads of it on several "
-                      "engines, and what is loaded may decide their control "
-                      "flow: it cannot be shown to be equal");
-  }
-  return NSR_OK;
-}
-
 uint32_t nsr_deps_levels(const struct nsr_deps *deps) {
   uint32_t levels = 1;
   for (uint32_t i = 0; i < deps->n; i++)
@@ -590,5 +519,5 @@ enum nsr_status nsr_deps_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
                            .troubles = s.troubles.v};
   for (uint32_t i = 0; i < out->n; i++)
     out->unordered += s.deps.v[i].unordered;
-  return s.troubles.n ? NSR_OK : check_loads(ctx, out);
+  return NSR_OK;
 }

@@ -1,6 +1,7 @@
 /* congruence.c - value numbers over (engine, register). */
 #include "ir/congruence.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bitset.h"
@@ -29,6 +30,7 @@ struct nsr_key_node {
 
 struct numbers {
   struct nsr_ctx *ctx;
+  const struct nsr_key_loads *doubts;
   NSR_VEC(struct nsr_key_node) nodes;
   NSR_VEC(bool) known;    /* by node: nothing unknown goes into it */
   uint32_t *memo, *stamp; /* by node: of substitution number `turn` */
@@ -160,6 +162,31 @@ static uint32_t make_operation(struct numbers *n, enum nsr_ctl op, uint32_t a,
   return make(n, OPERATION + op, swap ? b : a, swap ? a : b, c);
 }
 
+/* ---- loads by place */
+
+static int by_place(const void *a, const void *b) {
+  const struct nsr_key_load *x = a, *y = b;
+  if (x->engine != y->engine)
+    return x->engine < y->engine ? -1 : 1;
+  return x->insn < y->insn ? -1 : x->insn > y->insn;
+}
+
+void nsr_key_loads_sort(struct nsr_key_load *v, size_t n) {
+  if (n)
+    qsort(v, n, sizeof *v, by_place);
+}
+
+static const struct nsr_key_load *
+find_load(const struct nsr_key_load *v, size_t n, int engine, uint32_t insn) {
+  struct nsr_key_load key = {(uint8_t)engine, insn, 0};
+  return n ? bsearch(&key, v, n, sizeof key, by_place) : NULL;
+}
+
+const struct nsr_key_load *nsr_congruence_load(const struct nsr_congruence *c,
+                                               int engine, uint32_t insn) {
+  return find_load(c->loads, c->nloads, engine, insn);
+}
+
 /* ---- instructions */
 
 static uint32_t value_of(struct walk *w, const uint32_t *env,
@@ -179,6 +206,10 @@ static uint32_t word_of(struct walk *w, const struct nsr_operand *o) {
 static enum nsr_status load(struct walk *w, uint32_t *env, uint32_t i,
                             const struct nsr_insn *x) {
   const struct nsr_operand *o = &x->operands[0];
+  if (find_load(w->n->doubts->v, w->n->doubts->n, w->g->engine, i)) {
+    env[x->dst] = unknown(w->n);
+    return NSR_OK;
+  }
   uint32_t address = o->reg < 0 ? constant(w->n, 0) : env[o->reg];
   uint32_t number = make(w->n, LOAD, word_of(w, o), address, w->region);
   env[x->dst] = number;
@@ -510,8 +541,9 @@ static enum nsr_status walk_engine(struct numbers *n,
 
 enum nsr_status nsr_congruence_find(struct nsr_ctx *ctx,
                                     struct nsr_scopes *scopes,
+                                    const struct nsr_key_loads *doubts,
                                     struct nsr_congruence *out) {
-  struct numbers n = {.ctx = ctx};
+  struct numbers n = {.ctx = ctx, .doubts = doubts};
   unknown(&n); /* number 0 */
   if (n.failed)
     return NSR_E_NOMEM;
@@ -564,6 +596,7 @@ enum nsr_status nsr_congruence_keep(struct nsr_ctx *ctx,
   for (uint32_t i = 0; i < c->nloads; i++)
     if (seen[c->loads[i].number])
       kept[nkept++] = c->loads[i];
+  nsr_key_loads_sort(kept, nkept);
   c->loads = kept;
   c->nloads = nkept;
   return NSR_OK;

@@ -19,25 +19,38 @@ struct nsr_key_load {
                       if nothing writes the bytes between them */
 };
 
+/* Some of them, by engine, then instruction. */
+struct nsr_key_loads {
+  struct nsr_key_load *v;
+  size_t n, cap;
+};
+void nsr_key_loads_sort(struct nsr_key_load *v, size_t n);
+
 struct nsr_key_node; /* how a value was made: private */
 
 struct nsr_congruence {
   uint32_t nloads, nnodes;
-  const struct nsr_key_load *loads;
+  const struct nsr_key_load *loads; /* by place, once kept */
   const struct nsr_key_node *nodes; /* by number */
 };
 
 /* Needs the scopes of all engines (by engine; cfg NULL: no stream); sets
  * nsr_scope.key: 0 where the scope cannot be compared, else equal for arms
- * with equal predicates, and for loops with equal exit tests. */
-NSR_MUST_USE enum nsr_status nsr_congruence_find(struct nsr_ctx *ctx,
-                                                 struct nsr_scopes *scopes,
-                                                 struct nsr_congruence *out);
+ * with equal predicates, and for loops with equal exit tests. What the loads of
+ * doubts give is not taken for the same as anything. */
+NSR_MUST_USE enum nsr_status
+nsr_congruence_find(struct nsr_ctx *ctx, struct nsr_scopes *scopes,
+                    const struct nsr_key_loads *doubts,
+                    struct nsr_congruence *out);
 
 /* Leaves those loads that the keys rest on. */
 NSR_MUST_USE enum nsr_status nsr_congruence_keep(struct nsr_ctx *ctx,
                                                  struct nsr_congruence *c,
                                                  const uint32_t *keys,
                                                  size_t n);
+
+/* The load at a place, among those that are kept; NULL: none. */
+const struct nsr_key_load *nsr_congruence_load(const struct nsr_congruence *c,
+                                               int engine, uint32_t insn);
 
 #endif

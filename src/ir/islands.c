@@ -145,7 +145,6 @@ static enum nsr_status find_regions(struct nsr_ctx *ctx,
   out->behind = r.behind;
   out->nregions = (uint32_t)r.up.n;
   NSR_NEW(ctx, NSR_SCRATCH, out->trouble, out->nregions);
-  NSR_NEW(ctx, NSR_SCRATCH, out->writes, out->nregions);
   for (uint32_t i = 0; i < out->nregions; i++)
     out->trouble[i] = NSR_NONE;
   return NSR_OK;
@@ -221,7 +220,6 @@ static enum nsr_status find_in_segment(struct nsr_ctx *ctx,
                               (struct nsr_trouble){work->engine, work->insn,
                                                    "the instruction",
                                                    "has unknown effects"}));
-      x->writes[x->of[p]] = true;
     } else if (nsr_work_node(t, work)->foreign_wait &&
                (nsr_work_node(t, work)->ctl == NSR_CTL_BR ||
                 nsr_work_node(t, work)->ctl == NSR_CTL_HALT)) {
@@ -248,55 +246,6 @@ static enum nsr_status find_plain(struct nsr_ctx *ctx, const struct nsr_tree *t,
   return NSR_OK;
 }
 
-/* ---- what unknown effects may write */
-
-static int by_place(const void *a, const void *b) {
-  const struct nsr_key_load *x = a, *y = b;
-  if (x->engine != y->engine)
-    return x->engine < y->engine ? -1 : 1;
-  return x->insn < y->insn ? -1 : x->insn > y->insn;
-}
-
-static enum nsr_status refuse_load(struct nsr_ctx *ctx,
-                                   const struct nsr_tree *t,
-                                   const struct nsr_trouble *x) {
-  return nsr_fail(ctx, NSR_E_REFUSED,
-                  nsr_program_place(t->program, x->engine, x->insn),
-                  "this has unknown effects, and may write a word that several "
-                  "engines load for their control flow in the same region: it "
-                  "cannot be shown to be equal on them");
-}
-
-/* Scopes were matched on loads of the same bytes in the same region: what may
- * write anything must not run there. */
-static enum nsr_status check_loads(struct nsr_ctx *ctx,
-                                   const struct nsr_tree *t,
-                                   const struct nsr_islands *x) {
-  const struct nsr_congruence *c = &t->congruence;
-  struct nsr_key_load *loads;
-  uint8_t *seen; /* by number: loads in islands, at most 2 */
-  NSR_NEW(ctx, NSR_SCRATCH, loads, c->nloads);
-  NSR_NEW(ctx, NSR_SCRATCH, seen, c->nnodes);
-  for (uint32_t i = 0; i < c->nloads; i++)
-    loads[i] = c->loads[i];
-  qsort(loads, c->nloads, sizeof *loads, by_place);
-  for (uint32_t p = 0; p < t->nparts; p++) {
-    const struct nsr_part *part = &t->parts[p];
-    if (part->kind != NSR_PART_SEGMENT || !x->writes[x->of[p]])
-      continue;
-    for (uint32_t w = part->first; w < part->first + part->n; w++) {
-      struct nsr_key_load key = {t->works[w].engine, t->works[w].insn, 0};
-      const struct nsr_key_load *load =
-          t->works[w].nested == NSR_NONE
-              ? bsearch(&key, loads, c->nloads, sizeof key, by_place)
-              : NULL;
-      if (load && ++seen[load->number] == 2)
-        return refuse_load(ctx, t, &x->troubles.v[x->trouble[x->of[p]]]);
-    }
-  }
-  return NSR_OK;
-}
-
 enum nsr_status nsr_islands_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
                                  const struct nsr_trouble *known, size_t nknown,
                                  struct nsr_islands *out) {
@@ -306,8 +255,7 @@ enum nsr_status nsr_islands_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
   for (uint32_t p = 0; nknown && p < t->nparts; p++)
     if (t->parts[p].kind == NSR_PART_SEGMENT)
       NSR_TRY(find_known(ctx, t, p, known, nknown, out));
-  return out->troubles.n && t->congruence.nloads ? check_loads(ctx, t, out)
-                                                 : NSR_OK;
+  return NSR_OK;
 }
 
 /* ---- marking */

@@ -16,15 +16,13 @@ struct nsr_islands {
   const uint32_t *of;     /* by part: its region; barrier: the one in front */
   const uint32_t *behind; /* barrier: the region behind it */
   uint32_t *trouble;      /* by region: its first, NSR_NONE: it can be read */
-  bool *writes;           /* by region: unknown effects may write anything */
   NSR_VEC(struct nsr_trouble) troubles;
 };
 
 /* Needs a tree that is not linearized; makes its regions, and the islands that
  * no wait is needed to see: flow that is not structured, instructions with
  * unknown effects, and those that are known to be trouble (by engine, then
- * instruction). Refuses unknown effects where they may write what control flow
- * on several engines rests on. */
+ * instruction). */
 NSR_MUST_USE enum nsr_status nsr_islands_find(struct nsr_ctx *ctx,
                                               const struct nsr_tree *t,
                                               const struct nsr_trouble *known,

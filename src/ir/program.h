@@ -10,13 +10,13 @@
 
 /* One instruction. */
 struct nsr_node {
-  uint8_t cls;    /* enum nsr_class */
-  uint8_t ctl;    /* enum nsr_ctl */
-  int8_t channel; /* datapath and load: its channel; else -1 */
-  bool nop;       /* touches no memory, no hidden state, nothing outside */
-  bool always;    /* NSR_CTL_BR without a condition */
-  bool marked;    /* unknown effects, or external */
-  bool unknown;   /* unknown effects */
+  uint8_t cls;         /* enum nsr_class */
+  uint8_t ctl;         /* enum nsr_ctl */
+  int8_t channel;      /* datapath and load: its channel; else -1 */
+  bool nop;            /* touches no memory, no hidden state, nothing outside */
+  bool always;         /* NSR_CTL_BR without a condition */
+  bool marked;         /* unknown effects, or external */
+  bool unknown;        /* unknown effects */
   bool foreign_wait;   /* its wait is for a semaphore of others */
   bool foreign_update; /* its update tells others */
   struct nsr_wait wait;

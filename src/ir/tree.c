@@ -590,6 +590,7 @@ static enum nsr_status build_engine(struct nsr_ctx *ctx,
 /* The engines' trees, and one of them; *again: what is to be collapsed for
  * that has been added to knots. */
 static enum nsr_status build_round(struct nsr_ctx *ctx, int first, bool last,
+                                   const struct nsr_key_loads *doubts,
                                    struct nsr_knots *knots,
                                    struct nsr_tree *out, bool *again) {
   const struct nsr_program *p = out->program;
@@ -599,7 +600,7 @@ static enum nsr_status build_round(struct nsr_ctx *ctx, int first, bool last,
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     if (p->stream[e])
       NSR_TRY(build_engine(ctx, p, e, &knots[e], &out->local[e]));
-  NSR_TRY(nsr_congruence_find(ctx, out->local, &out->congruence));
+  NSR_TRY(nsr_congruence_find(ctx, out->local, doubts, &out->congruence));
   NSR_TRY(push_scope(&b, NSR_NONE, roots, first, &root));
   NSR_TRY(unify(&b, root));
   *again = b.again;
@@ -615,6 +616,7 @@ static enum nsr_status build_round(struct nsr_ctx *ctx, int first, bool last,
 }
 
 enum nsr_status nsr_tree_build(struct nsr_ctx *ctx, const struct nsr_program *p,
+                               const struct nsr_key_loads *doubts,
                                struct nsr_tree *out) {
   struct nsr_knots knots[NSR_MAX_ENGINES] = {0};
   int first = 0;
@@ -627,7 +629,8 @@ enum nsr_status nsr_tree_build(struct nsr_ctx *ctx, const struct nsr_program *p,
                     (struct nsr_place){.file = p->k->path, .insn = -1},
                     "the kernel has no engine with instructions");
   for (int round = 0; again; round++)
-    NSR_TRY(build_round(ctx, first, round == MAX_ROUNDS, knots, out, &again));
+    NSR_TRY(build_round(ctx, first, round == MAX_ROUNDS, doubts, knots, out,
+                        &again));
   return check_ids(ctx, out, first);
 }
 

@@ -121,9 +121,11 @@ uint32_t nsr_common_shared(const struct nsr_tree *t, uint32_t a, uint32_t b);
 
 /* Needs a program; makes the scope trees and unifies them. Barriers pair by
  * id and order; where they cannot, both places are named (NSR_E_FAULT).
- * Refuses scopes with a barrier that some engine may run differently. */
+ * Refuses scopes with a barrier that some engine may run differently. doubts:
+ * as in nsr_congruence_find. */
 NSR_MUST_USE enum nsr_status nsr_tree_build(struct nsr_ctx *ctx,
                                             const struct nsr_program *p,
+                                            const struct nsr_key_loads *doubts,
                                             struct nsr_tree *out);
 
 /* The exit barrier's part: the last of the program's body, with no work and

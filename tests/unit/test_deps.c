@@ -317,6 +317,35 @@ static void test_outside(void **state) {
   CHECK_CASES(outside, NSR_STAGE_DEPS);
 }
 
+/* ---- loads of one word, and who writes it */
+
+#define LOOPS(write)                                                           \
+  HEAD ".engine act\n ld r1, n ^s0\n mov r2, 0\nl: br.ge r2, r1, d\n"          \
+       " ld r3, a\n add r2, r2, 1\n br l\nd: mov r2, 0\n sync\n sync\n halt\n" \
+       ".engine sp\n nop ?s0>=1\n" write " sync\n sync\n halt\n"               \
+       ".engine pool\n ld r1, n ?s1>=1\n mov r2, 0\nl: br.ge r2, r1, d\n"      \
+       " ld r3, a\n add r2, r2, 1\n br l\nd: mov r2, 0\n sync\n st a, r3\n"    \
+       " sync\n halt\n"
+
+static const struct pass_case words[] = {
+    {"nobody: the loops are one", LOOPS(" nop ^s1\n"), NSR_OK,
+     "act[3] ld counts in s0, scope 2\n"
+     "pool r0 starts at 0, +1 per entry of scope 2\n"
+     "pool[8] st waits s0 >= r0 for act[3] ld\n"},
+    {"between them: each engine has its own", LOOPS(" st n, r5 ^s1\n"), NSR_OK,
+     "act[0] ld counts in s0, scope 0\n"
+     "marker of act in front of act[6] counts in s0, scope 0\n"
+     "sp[1] st counts in s1, scope 0\n"
+     "sp[1] st waits s0 >= 1 for act[0] ld\n"
+     "pool[0] ld waits s1 >= 1 for sp[1] st\n"
+     "pool[8] st waits s0 >= 2 for marker of act in front of act[6]\n"},
+};
+
+static void test_words(void **state) {
+  (void)state;
+  CHECK_CASES(words, NSR_STAGE_PLAN);
+}
+
 /* ---- hidden state of an engine, where its pipeline does not keep it */
 
 #define PE(order, body)                                                        \
@@ -352,10 +381,10 @@ static void test_hidden(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_hidden),    cmocka_unit_test(test_outside),
-      cmocka_unit_test(test_waits),     cmocka_unit_test(test_ways),
-      cmocka_unit_test(test_races),     cmocka_unit_test(test_privates),
-      cmocka_unit_test(test_distances),
+      cmocka_unit_test(test_hidden),   cmocka_unit_test(test_words),
+      cmocka_unit_test(test_outside),  cmocka_unit_test(test_waits),
+      cmocka_unit_test(test_ways),     cmocka_unit_test(test_races),
+      cmocka_unit_test(test_privates), cmocka_unit_test(test_distances),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

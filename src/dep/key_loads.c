@@ -1,0 +1,130 @@
+/* key_loads.c - conflicts between loads that decide scopes, and writes. */
+#include "dep/key_loads.h"
+
+#include "base/vec.h"
+#include "mem/conflict.h"
+
+struct check {
+  struct nsr_ctx *ctx;
+  const struct nsr_tree *t;
+  uint32_t *number; /* by work: of what it loads, NSR_NONE: not of interest */
+  bool *doubtful;   /* by number */
+  NSR_VEC(struct nsr_access) accesses;
+};
+
+static void number_loads(struct check *c) {
+  for (uint32_t w = 0; w < c->t->nworks; w++) {
+    const struct nsr_work *x = &c->t->works[w];
+    const struct nsr_key_load *load =
+        x->marker ? NULL
+                  : nsr_congruence_load(&c->t->congruence, x->engine, x->insn);
+    c->number[w] = load ? load->number : NSR_NONE;
+  }
+}
+
+/* ---- in islands */
+
+static enum nsr_status add_everything(struct check *c, uint32_t w) {
+  for (int space = NSR_DRAM; space <= NSR_PSUM; space++) {
+    struct nsr_access a = {.owner = w};
+    a.footprint = nsr_footprint_everything((enum nsr_space)space);
+    NSR_PUSH(c->ctx, NSR_SCRATCH, &c->accesses, a);
+  }
+  return NSR_OK;
+}
+
+/* Loads read; of others only what they write is of interest. */
+static enum nsr_status add_work(struct check *c, uint32_t w) {
+  const struct nsr_work *x = &c->t->works[w];
+  const struct nsr_program *p = c->t->program;
+  const struct nsr_stream *s = p->stream[x->engine];
+  struct nsr_insn insn;
+  const struct nsr_node *n = nsr_work_node(c->t, x);
+  if (n->marked || n->foreign_wait || n->foreign_update)
+    NSR_TRY(add_everything(c, w));
+  NSR_TRY(nsr_stream_decode(c->ctx, p->k, s, x->insn, &insn));
+  for (int i = 0; i < insn.noperands; i++) {
+    struct nsr_access a = {.owner = w};
+    nsr_footprint_of(p->k, &insn.operands[i], nsr_operand_tensor(s, x->insn, i),
+                     NULL, &a.footprint);
+    if (c->number[w] != NSR_NONE || nsr_footprint_writes(&a.footprint))
+      NSR_PUSH(c->ctx, NSR_SCRATCH, &c->accesses, a);
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status check_islands(struct check *c) {
+  struct nsr_conflicts found;
+  for (uint32_t w = 0; w < c->t->nworks; w++)
+    if (c->t->works[w].island && !c->t->works[w].marker &&
+        c->t->works[w].channel >= 0)
+      NSR_TRY(add_work(c, w));
+  NSR_TRY(nsr_conflicts_find(c->ctx, NSR_SCRATCH, c->accesses.v, c->accesses.n,
+                             &found));
+  for (size_t i = 0; i < found.n; i++) {
+    uint32_t a = c->number[found.v[i].a], b = c->number[found.v[i].b];
+    if (a != NSR_NONE || b != NSR_NONE)
+      c->doubtful[a != NSR_NONE ? a : b] = true;
+  }
+  return NSR_OK;
+}
+
+/* ---- elsewhere */
+
+/* First and last of the works that load a value of one number. */
+struct span {
+  uint32_t first, last;
+};
+
+static enum nsr_status find_spans(const struct check *c, struct span **spans) {
+  uint32_t n = c->t->congruence.nnodes;
+  NSR_NEW(c->ctx, NSR_SCRATCH, *spans, n);
+  for (uint32_t i = 0; i < n; i++)
+    (*spans)[i].first = NSR_NONE;
+  for (uint32_t w = 0; w < c->t->nworks; w++) {
+    if (c->number[w] == NSR_NONE)
+      continue;
+    struct span *s = &(*spans)[c->number[w]];
+    s->first = s->first == NSR_NONE ? w : s->first;
+    s->last = w;
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status check_between(struct check *c,
+                                     const struct nsr_deps *deps) {
+  struct span *spans;
+  NSR_TRY(find_spans(c, &spans));
+  for (uint32_t i = 0; i < deps->n; i++) {
+    uint32_t p = deps->deps[i].p, d = deps->deps[i].c;
+    uint32_t load = c->number[d] == NSR_NONE ? p : d;
+    uint32_t other = load == d ? p : d, number = c->number[load];
+    if (number == NSR_NONE || deps->deps[i].overlap == NSR_OVERLAP_NO)
+      continue;
+    c->doubtful[number] |=
+        other > spans[number].first && other < spans[number].last;
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_key_loads_check(struct nsr_ctx *ctx,
+                                    const struct nsr_deps *deps,
+                                    struct nsr_key_loads *doubts) {
+  const struct nsr_congruence *k = &deps->tree->congruence;
+  struct check c = {.ctx = ctx, .t = deps->tree};
+  size_t n = doubts->n;
+  if (!k->nloads)
+    return NSR_OK;
+  NSR_NEW(ctx, NSR_SCRATCH, c.number, c.t->nworks);
+  NSR_NEW(ctx, NSR_SCRATCH, c.doubtful, k->nnodes);
+  number_loads(&c);
+  if (c.t->ntroubles)
+    NSR_TRY(check_islands(&c));
+  NSR_TRY(check_between(&c, deps));
+  for (uint32_t i = 0; i < k->nloads; i++)
+    if (c.doubtful[k->loads[i].number])
+      NSR_PUSH(ctx, NSR_SCRATCH, doubts, k->loads[i]);
+  if (doubts->n > n)
+    nsr_key_loads_sort(doubts->v, doubts->n);
+  return NSR_OK;
+}
