@@ -5,6 +5,11 @@
 
 #include "base/vec.h"
 
+struct insns {
+  uint32_t *v;
+  size_t n, cap;
+};
+
 static int by_id(const void *a, const void *b) {
   const struct nsr_barrier *x = a, *y = b;
   if (x->id != y->id)
@@ -87,32 +92,125 @@ const struct nsr_barrier *nsr_barriers_lacking(const struct nsr_barriers *x,
   return NULL;
 }
 
+/* All code of a scope, of an arm with the branch to it; NSR_NONE: none. */
+static enum nsr_status add_scope_code(struct nsr_ctx *ctx,
+                                      const struct nsr_scopes *own,
+                                      uint32_t scope, struct insns *out) {
+  if (scope == NSR_NONE)
+    return NSR_OK;
+  if (own->scopes[scope].kind == NSR_SCOPE_ARM) {
+    const struct nsr_cfg *g = own->cfg;
+    uint32_t from = g->blocks[g->block_of[own->scopes[scope].entry]].idom;
+    NSR_PUSH(ctx, NSR_SCRATCH, out,
+             g->blocks[from].first + g->blocks[from].n - 1);
+  }
+  for (uint32_t s = scope; s <= own->scopes[scope].last; s++)
+    for (uint32_t i = 0; i < own->scopes[s].nitems; i++) {
+      const struct nsr_item *it = &own->items[own->scopes[s].first_item + i];
+      if (!it->is_scope)
+        NSR_PUSH(ctx, NSR_SCRATCH, out, it->first);
+    }
+  return NSR_OK;
+}
+
 enum nsr_status nsr_barriers_knot(struct nsr_ctx *ctx, const struct nsr_tree *t,
                                   int e, uint32_t scope, uint32_t insn,
                                   const struct nsr_barriers *all,
                                   const struct nsr_barriers *want,
                                   struct nsr_knots *knots) {
-  const struct nsr_scopes *own = &t->local[e];
-  NSR_VEC(uint32_t) insns = {0};
+  struct insns insns = {0};
   for (size_t i = 0; i < all->n; i++)
     if (nsr_barriers_has(want, all->v[i].id))
       NSR_PUSH(ctx, NSR_SCRATCH, &insns, all->v[i].insn);
-  if (scope != NSR_NONE && own->scopes[scope].kind == NSR_SCOPE_ARM) {
-    const struct nsr_cfg *g = own->cfg; /* its branch as well */
-    uint32_t from = g->blocks[g->block_of[own->scopes[scope].entry]].idom;
-    NSR_PUSH(ctx, NSR_SCRATCH, &insns,
-             g->blocks[from].first + g->blocks[from].n - 1);
-  }
-  uint32_t end = scope == NSR_NONE ? 0 : own->scopes[scope].last + 1;
-  for (uint32_t s = scope == NSR_NONE ? 0 : scope; s < end; s++)
-    for (uint32_t i = 0; i < own->scopes[s].nitems; i++) {
-      const struct nsr_item *it = &own->items[own->scopes[s].first_item + i];
-      if (!it->is_scope)
-        NSR_PUSH(ctx, NSR_SCRATCH, &insns, it->first);
-    }
+  NSR_TRY(add_scope_code(ctx, &t->local[e], scope, &insns));
   NSR_PUSH(ctx, NSR_SCRATCH, knots,
            (struct nsr_knot){true, (uint32_t)insns.n, insn, insns.v, "the code",
                              "stands where that of another engine is not "
                              "structured"});
+  return NSR_OK;
+}
+
+enum nsr_status nsr_barriers_loose(struct nsr_ctx *ctx,
+                                   const struct nsr_tree *t, int e,
+                                   uint32_t scope, struct nsr_knots *knots) {
+  const struct nsr_scope *s = &t->local[e].scopes[scope];
+  struct insns insns = {0};
+  NSR_TRY(add_scope_code(ctx, &t->local[e], scope, &insns));
+  NSR_PUSH(ctx, NSR_SCRATCH, knots,
+           (struct nsr_knot){false, (uint32_t)insns.n, s->entry, insns.v,
+                             s->kind == NSR_SCOPE_LOOP ? "the loop"
+                                                       : "the conditional",
+                             "has a way through it that passes no barrier"});
+  return NSR_OK;
+}
+
+/* ---- one id at several places */
+
+struct place_id {
+  int32_t id;
+  uint32_t part;
+  bool alike; /* all scopes around it are decided by the same values */
+  uint32_t scope;
+};
+
+static int by_place_id(const void *a, const void *b) {
+  const struct place_id *x = a, *y = b;
+  if (x->id != y->id)
+    return x->id < y->id ? -1 : 1;
+  return x->part < y->part ? -1 : x->part > y->part;
+}
+
+static enum nsr_status list_places(struct nsr_ctx *ctx,
+                                   const struct nsr_tree *t,
+                                   struct place_id **out, size_t *n) {
+  NSR_VEC(struct place_id) ids = {0};
+  for (uint32_t s = 0; s < t->nscopes; s++)
+    for (uint32_t p = t->scopes[s].first_part; p != NSR_NONE;
+         p = t->parts[p].next)
+      if (t->parts[p].kind == NSR_PART_BARRIER)
+        NSR_PUSH(ctx, NSR_SCRATCH, &ids,
+                 (struct place_id){t->parts[p].id, p, t->scopes[s].alike, s});
+  if (ids.n)
+    qsort(ids.v, ids.n, sizeof *ids.v, by_place_id);
+  *out = ids.v;
+  *n = ids.n;
+  return NSR_OK;
+}
+
+/* Whether the engines may pass two places with one id in another order. */
+static bool may_mix(const struct nsr_tree *t, const struct place_id *x,
+                    const struct place_id *y) {
+  bool island =
+      x->scope == y->scope && t->scopes[x->scope].kind == NSR_SCOPE_ISLAND;
+  return x->id == y->id && !(x->alike && y->alike) && !island;
+}
+
+enum nsr_status nsr_barriers_check_ids(struct nsr_ctx *ctx,
+                                       const struct nsr_tree *t, int e,
+                                       bool last, struct nsr_knots *knots,
+                                       bool *again) {
+  struct place_id *ids;
+  size_t n;
+  NSR_TRY(list_places(ctx, t, &ids, &n));
+  for (size_t i = 1; i < n; i++) {
+    if (!may_mix(t, &ids[i - 1], &ids[i]))
+      continue;
+    uint32_t *insns, at = t->parts[ids[i].part].insn[e];
+    NSR_NEW(ctx, NSR_SCRATCH, insns, 2);
+    insns[0] = t->parts[ids[i - 1].part].insn[e];
+    insns[1] = at;
+    if (last)
+      return nsr_fail(ctx, NSR_E_REFUSED, nsr_program_place(t->program, e, at),
+                      "barrier id %d stands at two places (also at "
+                      "instruction %u): the engines cannot be shown to run "
+                      "the scopes around them equally often; give each place "
+                      "its own id",
+                      (int)ids[i].id, insns[0]);
+    *again = true;
+    NSR_PUSH(ctx, NSR_SCRATCH, knots,
+             (struct nsr_knot){false, 2, at, insns, "the code",
+                               "has one barrier id at several places, which "
+                               "the engines may pass unequally often"});
+  }
   return NSR_OK;
 }

@@ -44,4 +44,19 @@ nsr_barriers_knot(struct nsr_ctx *ctx, const struct nsr_tree *t, int e,
                   uint32_t scope, uint32_t insn, const struct nsr_barriers *all,
                   const struct nsr_barriers *want, struct nsr_knots *knots);
 
+/* Adds to knots: a scope of engine e with a way through it that passes no
+ * barrier, though it has some. */
+NSR_MUST_USE enum nsr_status nsr_barriers_loose(struct nsr_ctx *ctx,
+                                                const struct nsr_tree *t, int e,
+                                                uint32_t scope,
+                                                struct nsr_knots *knots);
+
+/* Places that share an id pair up without fault however often each engine
+ * passes them (theory-channels.md 0), unless the engines are known to run all
+ * scopes around them alike, or they lie in one stretch. Others become knots of
+ * engine e and *again is set; in the last round they are refused. */
+NSR_MUST_USE enum nsr_status
+nsr_barriers_check_ids(struct nsr_ctx *ctx, const struct nsr_tree *t, int e,
+                       bool last, struct nsr_knots *knots, bool *again);
+
 #endif

@@ -183,11 +183,15 @@ static enum nsr_status check_anchors(struct build *b,
   if (*anchored || !direct)
     return NSR_OK;
   const struct nsr_scope *s = &b->t->local[loose].scopes[m[loose].scope];
-  return nsr_fail(b->ctx, NSR_E_REFUSED,
-                  nsr_program_place(p, loose, m[loose].insn),
-                  "a %s with a way through it that passes no barrier: the "
-                  "engines cannot be shown to run it equally often",
-                  scope_word(s->kind));
+  if (b->last_round)
+    return nsr_fail(b->ctx, NSR_E_REFUSED,
+                    nsr_program_place(p, loose, m[loose].insn),
+                    "a %s with a way through it that passes no barrier: the "
+                    "engines cannot be shown to run it equally often",
+                    scope_word(s->kind));
+  b->again = true;
+  return nsr_barriers_loose(b->ctx, b->t, loose, m[loose].scope,
+                            &b->knots[loose]);
 }
 
 /* ---- stretches without structure */
@@ -522,51 +526,6 @@ static enum nsr_status unify(struct build *b, uint32_t scope) {
   return NSR_OK;
 }
 
-struct place_id {
-  int32_t id;
-  uint32_t part;
-  bool alike; /* all scopes around it are decided by the same values */
-  uint32_t scope;
-};
-
-static int by_id(const void *a, const void *b) {
-  const struct place_id *x = a, *y = b;
-  if (x->id != y->id)
-    return x->id < y->id ? -1 : 1;
-  return x->part < y->part ? -1 : x->part > y->part;
-}
-
-/* Places that share an id pair up without fault however often each engine
- * passes them (theory-channels.md 0), unless the engines are known to run all
- * scopes around them alike. */
-static enum nsr_status check_ids(struct nsr_ctx *ctx, const struct nsr_tree *t,
-                                 int first) {
-  NSR_VEC(struct place_id) ids = {0};
-  for (uint32_t s = 0; s < t->nscopes; s++)
-    for (uint32_t p = t->scopes[s].first_part; p != NSR_NONE;
-         p = t->parts[p].next)
-      if (t->parts[p].kind == NSR_PART_BARRIER)
-        NSR_PUSH(ctx, NSR_SCRATCH, &ids,
-                 (struct place_id){t->parts[p].id, p, t->scopes[s].alike, s});
-  if (ids.n)
-    qsort(ids.v, ids.n, sizeof *ids.v, by_id);
-  for (size_t i = 1; i < ids.n; i++) {
-    const struct place_id *x = &ids.v[i - 1], *y = &ids.v[i];
-    bool island =
-        x->scope == y->scope && t->scopes[x->scope].kind == NSR_SCOPE_ISLAND;
-    if (x->id == y->id && !(x->alike && y->alike) && !island)
-      return nsr_fail(
-          ctx, NSR_E_REFUSED,
-          nsr_program_place(t->program, first, t->parts[y->part].insn[first]),
-          "barrier id %d stands at two places (also at "
-          "instruction %u): the engines cannot be shown to run "
-          "the scopes around them equally often; give each place "
-          "its own id",
-          (int)x->id, t->parts[x->part].insn[first]);
-  }
-  return NSR_OK;
-}
-
 /* How often what is not structured is collapsed, and the rest read anew. */
 enum { MAX_ROUNDS = 32 };
 
@@ -628,10 +587,14 @@ enum nsr_status nsr_tree_build(struct nsr_ctx *ctx, const struct nsr_program *p,
     return nsr_fail(ctx, NSR_E_REFUSED,
                     (struct nsr_place){.file = p->k->path, .insn = -1},
                     "the kernel has no engine with instructions");
-  for (int round = 0; again; round++)
-    NSR_TRY(build_round(ctx, first, round == MAX_ROUNDS, doubts, knots, out,
-                        &again));
-  return check_ids(ctx, out, first);
+  for (int round = 0; again; round++) {
+    bool last = round == MAX_ROUNDS;
+    NSR_TRY(build_round(ctx, first, last, doubts, knots, out, &again));
+    if (!again)
+      NSR_TRY(
+          nsr_barriers_check_ids(ctx, out, first, last, &knots[first], &again));
+  }
+  return NSR_OK;
 }
 
 enum nsr_status nsr_tree_exit(struct nsr_ctx *ctx, const struct nsr_tree *t,

@@ -116,7 +116,14 @@ static const struct pass_case single[] = {
     {"barrier passed by",
      HEAD ".engine sp\nl: br.eq r2, 1, s\n sync\ns: st a, r1\n"
           " br.lt r1, 3, l\n sync\n halt\n",
-     NSR_E_REFUSED, "passes no barrier"},
+     NSR_OK,
+     "program 0\n"
+     "  loop 1\n"
+     "    island 2\n"
+     "      sp[2] st (island)\n"
+     "      sync 0 (stays)\n"
+     "  sync 1 (stays)\n"
+     "island: the loop at sp[0] has a way through it that passes no barrier\n"},
     {"no exit barrier", HEAD ".engine sp\n sync\n st a, r1\n halt\n",
      NSR_E_REFUSED, "no exit barrier"},
     {"exit barrier in an arm only",
@@ -148,7 +155,14 @@ static const struct pass_case several[] = {
     {"one id at two places in loops",
      HEAD ".engine sp\nl: sync 5\n br.lt r1, 3, l\nm: sync 5\n"
           " br.lt r2, 3, m\n sync 6\n halt\n",
-     NSR_E_REFUSED, "barrier id 5 stands at two places"},
+     NSR_OK,
+     "program 0\n"
+     "  island 1\n"
+     "    sync 5 (stays)\n"
+     "    sync 5 (stays)\n"
+     "  sync 6 (stays)\n"
+     "island: the code at sp[2] has one barrier id at several places, which "
+     "the engines may pass unequally often\n"},
     {"one id at two places, trip counts shown to be equal",
      HEAD ".engine act\n mov r1, 0\n ld r4, n\nl: sync 5\n add r1, r1, 2\n"
           " br.lt r1, r4, l\n mov r2, 0\nm: sync 5\n add r2, r2, 1\n"
@@ -166,7 +180,16 @@ static const struct pass_case several[] = {
           ".engine sp\n ld r9, n\n mov r3, 0\nl: sync 5\n add r3, r3, 1\n"
           " br.lt r3, 3, l\n mov r2, 0\nm: sync 5\n add r2, r2, 1\n"
           " br.lt r2, r9, m\n sync 6\n halt\n",
-     NSR_E_REFUSED, "barrier id 5 stands at two places"},
+     NSR_OK,
+     "program 0\n"
+     "  act[1] ld (island)\n"
+     "  sp[0] ld (island)\n"
+     "  island 1\n"
+     "    sync 5 (stays)\n"
+     "    sync 5 (stays)\n"
+     "  sync 6 (stays)\n"
+     "island: the code at act[6] has one barrier id at several places, which "
+     "the engines may pass unequally often\n"},
     {"passes no barrier, but decided alike",
      HEAD ".engine act\n mov r1, 0\nl: and r2, r1, 1\n br.eq r2, 1, s\n"
           " sync\ns: st a, r1\n add r1, r1, 1\n br.lt r1, 3, l\n sync\n"
