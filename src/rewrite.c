@@ -328,11 +328,13 @@ static enum nsr_status verdict_status(struct nsr_ctx *ctx,
     return nsr_fail(ctx, NSR_E_DIFFERENT, place,
                     "the judge refutes the rewritten kernel: %s", j->text);
   case NSR_UNDECIDED:
+  case NSR_PREFIX_ONLY:
     if (j->inputs == 0)
       return nsr_fail(ctx, NSR_E_REFUSED, place,
                       "the judge compared no run to its end: %s", j->text);
     if (strict)
-      return nsr_fail(ctx, NSR_E_UNDECIDED, place, "undecided: %s", j->text);
+      return nsr_fail(ctx, NSR_E_UNDECIDED, place, "%s: %s",
+                      nsr_verdict_name(j->verdict), j->text);
     break;
   case NSR_EQUAL:
     break;

@@ -151,6 +151,7 @@ static enum nsr_status status_of(const struct settings *s,
   case NSR_EQUAL:
     return NSR_OK;
   case NSR_UNDECIDED:
+  case NSR_PREFIX_ONLY:
     return s->strict ? NSR_E_UNDECIDED : NSR_OK;
   default:
     return NSR_E_DIFFERENT;

@@ -18,10 +18,12 @@ extern "C" {
 #endif
 
 enum nsr_verdict {
-  NSR_EQUAL,       /* equal on every input tried */
-  NSR_REFUTED,     /* with a witness */
-  NSR_UNDECIDED,   /* with a reason */
-  NSR_INPUT_BROKEN /* the first kernel itself races, hangs, faults or leaks */
+  NSR_EQUAL,        /* equal on every input tried */
+  NSR_REFUTED,      /* with a witness */
+  NSR_UNDECIDED,    /* with a reason */
+  NSR_INPUT_BROKEN, /* the first kernel itself races, hangs, faults or leaks */
+  NSR_PREFIX_ONLY   /* undecided, as runs are longer than the budget: equal as
+                       far as it went */
 };
 
 /* Why a kernel was refuted (or the first one is broken). */

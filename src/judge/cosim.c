@@ -402,6 +402,22 @@ static void spare(struct nsr_judge *j, const struct outcome *o,
   j->options.budget = j->budget / CUT_OFF_SHARE + 1;
 }
 
+/* Of several inputs the worst counts. */
+static int severity(enum nsr_verdict verdict) {
+  switch (verdict) {
+  case NSR_EQUAL:
+    return 0;
+  case NSR_PREFIX_ONLY:
+    return 1;
+  case NSR_UNDECIDED:
+    return 2;
+  case NSR_INPUT_BROKEN:
+    return 3;
+  default:
+    return 4;
+  }
+}
+
 enum nsr_status nsr_judge_all(struct nsr_judge *j, struct nsr_judgement *out) {
   struct outcome o;
   *out = (struct nsr_judgement){
@@ -417,11 +433,9 @@ enum nsr_status nsr_judge_all(struct nsr_judge *j, struct nsr_judgement *out) {
     else if (o.verdict == NSR_UNDECIDED)
       out->undecided++;
     spare(j, &o, out);
-    bool worse =
-        o.verdict == NSR_REFUTED ||
-        (o.verdict == NSR_INPUT_BROKEN && out->verdict != NSR_INPUT_BROKEN) ||
-        (o.verdict == NSR_UNDECIDED && !o.skipped && out->verdict == NSR_EQUAL);
-    if (worse)
+    if (o.verdict == NSR_UNDECIDED && o.finding.budget)
+      o.verdict = NSR_PREFIX_ONLY;
+    if (!o.skipped && severity(o.verdict) > severity(out->verdict))
       NSR_TRY(take(j, i, &o, out));
     if (o.verdict == NSR_REFUTED)
       break;

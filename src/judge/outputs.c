@@ -16,7 +16,7 @@ enum { BUDGET = 20000000, JUDGE_BUDGET = 2000000 };
 
 const char *nsr_verdict_name(enum nsr_verdict verdict) {
   static const char *const names[] = {"equal", "refuted", "undecided",
-                                      "input broken"};
+                                      "input broken", "prefix only"};
   return names[verdict];
 }
 
