@@ -3,7 +3,7 @@
 # those from 200 on.
 s/^\.isa tile64/.isa lane48/
 /^\.\(engine\|queue\|order\) /{
-  s/ pool\>/ mat/
+  s/ \(pe\|pool\)\>/ mat/
   s/ act\>/ gen/
   s/ dve\>/ vec/
   s/ sp\>/ io/

@@ -41,6 +41,13 @@ objects 'nothing to compare with' 'another outcome'
 copy break
 sed -i 's/^ *halt/    hlt/' "$tmp/kernel/barrier.s"
 objects 'no such instruction' 'does not assemble'
+copy break
+cp "$root/fixtures/control/break/broken/one-round-early.s" \
+  "$tmp/kernel/free.s"
+objects 'a free.s with a race' 'free.s is not equal'
+copy keep-outer
+sed -i '/^; rewrite: /d' "$tmp/kernel/barrier.s"
+objects 'other options' 'another outcome'
 copy unmapped-register
 echo 'refused: for fun' >"$tmp/kernel/expect"
 objects 'another reason' 'another outcome'

@@ -8,6 +8,8 @@
 #   rewritten: N barriers stay        on each engine, the one at the exit too
 #   refused: SP[4] (..): WHY          the first line of the message
 #
+# A line "; rewrite: OPTIONS" in barrier.s has options for the rewriter. free.s
+# beside it is judged with the same inputs.
 # --update writes what happens there. A rewritten kernel whose verdict is not
 # equal fails all the same.
 set -u
@@ -32,10 +34,15 @@ fail() { # WHY [FILE]
 }
 
 # More inputs than three words of 0..4 have; --strict: up to the tops.
-equal() { # [EVENTS]
-  "$bin/nsync-cosim" --strict --inputs=200 ${1+"--external=$1"} \
-    "$tmp/barrier.o" "$tmp/free.o" >"$tmp/verdict" 2>&1 &&
+same() { # FILE [EVENTS]
+  "$bin/nsync-cosim" --strict --inputs=200 ${2+"--external=$2"} \
+    "$tmp/barrier.o" "$1" >"$tmp/verdict" 2>&1 &&
     grep -q '^equal ' "$tmp/verdict"
+}
+
+equal() { # FILE
+  same "$1" && { [ ! -f "$kernel/outside.ev" ] ||
+    same "$1" "$kernel/outside.ev"; }
 }
 
 count() { # FILE: barriers on each engine, where that is one number
@@ -46,14 +53,13 @@ count() { # FILE: barriers on each engine, where that is one number
 }
 
 outcome() { # of $tmp/barrier.o, one line; fails where that is a mistake
-  events=$1
-  rm -f "$tmp/free.o"
-  (cd "$tmp" && "$bin/nsync-rewrite" --quiet barrier.o -o free.o) \
+  options=$(sed -n 's/^; rewrite: //p' "$kernel/barrier.s")
+  rm -f "$tmp/free.o" # options are split into words below
+  (cd "$tmp" && "$bin/nsync-rewrite" --quiet $options barrier.o -o free.o) \
     >"$tmp/out" 2>&1
   case $? in
   0)
-    equal || return
-    [ ! -f "$events" ] || equal "$events" || return
+    equal "$tmp/free.o" || return
     echo "rewritten: $(count "$tmp/free.o") barriers stay"
     ;;
   1)
@@ -64,6 +70,11 @@ outcome() { # of $tmp/barrier.o, one line; fails where that is a mistake
   esac
 }
 
+by_hand() { # free.s
+  "$bin/nsync-as" "$kernel/free.s" -o "$tmp/by-hand.o" >"$tmp/out" 2>&1 &&
+    equal "$tmp/by-hand.o"
+}
+
 for kernel in "$@"; do
   kernel=${kernel%/}
   name=control/$(basename "$kernel")
@@ -71,7 +82,10 @@ for kernel in "$@"; do
   : >"$tmp/out"
   if ! "$bin/nsync-as" "$kernel/barrier.s" -o "$tmp/barrier.o"; then
     fail 'does not assemble'
-  elif ! outcome "$kernel/outside.ev" >"$tmp/got" || [ ! -s "$tmp/got" ]; then
+  elif [ -f "$kernel/free.s" ] && ! by_hand; then
+    cat "$tmp/out" "$tmp/verdict" >"$tmp/why"
+    fail 'free.s is not equal' "$tmp/why"
+  elif ! outcome >"$tmp/got" || [ ! -s "$tmp/got" ]; then
     cat "$tmp/out" "$tmp/verdict" >"$tmp/why"
     fail 'neither rewritten and equal nor refused' "$tmp/why"
   elif [ -n "$update" ]; then
