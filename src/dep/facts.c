@@ -41,6 +41,11 @@ static enum nsr_status reserve(struct nsr_facts_pool *pool, struct nsr_facts *f,
   return NSR_OK;
 }
 
+enum nsr_status nsr_facts_reserve(struct nsr_facts_pool *pool,
+                                  struct nsr_facts *f, uint32_t n) {
+  return reserve(pool, f, n, 0);
+}
+
 enum nsr_status nsr_facts_push(struct nsr_facts_pool *pool, struct nsr_facts *f,
                                uint32_t lo, uint32_t hi, uint32_t level) {
   if (lo >= hi || level == 0)
@@ -168,6 +173,25 @@ enum nsr_status nsr_facts_learn(struct nsr_facts_pool *pool,
     f->v[i++] = (struct nsr_fact){left.lo, lo, left.level};
   if (r)
     f->v[i] = (struct nsr_fact){hi, right.hi, right.level};
+  return NSR_OK;
+}
+
+enum nsr_status nsr_facts_lower(struct nsr_facts_pool *pool,
+                                struct nsr_facts *out,
+                                const struct nsr_facts *f, uint32_t slot,
+                                uint32_t level) {
+  uint32_t at = find(f, slot);
+  out->n = 0;
+  for (uint32_t i = 0; i < f->n; i++) {
+    struct nsr_fact x = f->v[i];
+    if (i != at || x.lo > slot || x.level <= level) {
+      NSR_TRY(nsr_facts_push(pool, out, x.lo, x.hi, x.level));
+      continue;
+    }
+    NSR_TRY(nsr_facts_push(pool, out, x.lo, slot, x.level));
+    NSR_TRY(nsr_facts_push(pool, out, slot, slot + 1, level));
+    NSR_TRY(nsr_facts_push(pool, out, slot + 1, x.hi, x.level));
+  }
   return NSR_OK;
 }
 

@@ -40,6 +40,10 @@ struct nsr_facts_pool {
 
 void nsr_facts_free(struct nsr_facts_pool *pool, struct nsr_facts *f);
 
+/* Storage for n stretches; those it had are lost. */
+NSR_MUST_USE enum nsr_status nsr_facts_reserve(struct nsr_facts_pool *pool,
+                                               struct nsr_facts *f, uint32_t n);
+
 /* out (another than a and b) = a op b, levels saturated at most; *coarse is
  * set where it was made coarser. */
 NSR_MUST_USE enum nsr_status
@@ -60,6 +64,12 @@ NSR_MUST_USE enum nsr_status nsr_facts_copy(struct nsr_facts_pool *pool,
 NSR_MUST_USE enum nsr_status nsr_facts_learn(struct nsr_facts_pool *pool,
                                              struct nsr_facts *f, uint32_t lo,
                                              uint32_t hi);
+
+/* out (another than f) = f with a slot at most at a level. */
+NSR_MUST_USE enum nsr_status nsr_facts_lower(struct nsr_facts_pool *pool,
+                                             struct nsr_facts *out,
+                                             const struct nsr_facts *f,
+                                             uint32_t slot, uint32_t level);
 
 /* The level of a slot. */
 uint32_t nsr_facts_level(const struct nsr_facts *f, uint32_t slot);

@@ -13,14 +13,14 @@ enum nsr_status nsr_walk_known(struct nsr_walk *w, int engine, uint32_t q,
                                uint32_t lag, bool *known) {
   struct nsr_view *row = w->rows[w->row[engine]];
   uint32_t ch = (uint32_t)w->tree->works[q].channel, s = w->slot[q];
-  if (row->tick != w->tick)
+  if (row->tick != w->now.tick)
     NSR_TRY(nsr_view_renew(w, row));
   if (w->item_of[q] != w->item) {
     *known = nsr_facts_level(&w->pasts.v[row->past].set, s) <= lag;
     return NSR_OK;
   }
-  uint32_t level = nsr_facts_level(&row->set, s);
-  level += s >= row->at[ch] && s < w->at[ch];
+  uint32_t level = nsr_set_level(&w->slots, &row->set, ch, s);
+  level += s >= row->at[ch] && s < w->now.at[ch];
   *known = level <= lag;
   return NSR_OK;
 }
@@ -32,13 +32,13 @@ enum nsr_status nsr_walk_wait(struct nsr_walk *w, int engine, uint32_t u,
   if (lag >= w->lags[u])
     return nsr_view_learn_one(w, row, u, lag);
   const struct nsr_view *rec = w->rec[w->record[u] + lag];
+  if (rec && rec->past == NSR_PAST_IN_SET)
+    NSR_TRY(nsr_view_adopt(w, w->record[u] + lag, &rec));
   if (rec)
     NSR_TRY(nsr_view_copy(w, w->other, rec));
   else
-    nsr_view_never(w, w->other);
+    NSR_TRY(nsr_view_never(w, w->other));
   NSR_TRY(nsr_view_renew(w, w->other));
-  if (w->other->past == NSR_PAST_IN_SET)
-    return nsr_view_learn_earlier(w, row, w->other);
   return nsr_view_merge(w, row, w->other, NSR_FACTS_MIN);
 }
 
@@ -53,7 +53,9 @@ enum nsr_status nsr_walk_back(struct nsr_walk *w, int engine) {
 
 void nsr_walk_again(struct nsr_walk *w) { w->changed = true; }
 
-bool nsr_walk_coarse(const struct nsr_walk *w) { return w->coarse; }
+bool nsr_walk_coarse(const struct nsr_walk *w) {
+  return w->coarse || w->slots.coarse;
+}
 
 /* ---- one work */
 
@@ -73,7 +75,7 @@ static enum nsr_status record(struct nsr_walk *w, uint32_t i) {
   if (!r[0])
     NSR_TRY(nsr_view_take(w, &r[0]));
   struct nsr_view *row = w->rows[w->row[x->engine]];
-  if (row->tick != w->tick)
+  if (row->tick != w->now.tick)
     NSR_TRY(nsr_view_renew(w, row));
   NSR_TRY(nsr_view_copy(w, r[0], row));
   return nsr_view_learn(w, r[0], (uint32_t)x->channel);
@@ -84,19 +86,19 @@ static enum nsr_status issue(struct nsr_walk *w, uint32_t i) {
   nsr_work_count(w->ctx, NSR_WORK_DEP, 1);
   if (x->channel < 0)
     return NSR_OK;
-  assert(w->at[x->channel] == w->slot[i]);
+  assert(w->now.at[x->channel] == w->slot[i]);
   if (x->passes) { /* the engine itself knows */
     NSR_TRY(nsr_view_renew(w, w->rows[w->row[x->engine]]));
     w->rows[w->row[x->engine]]->at[x->channel]++;
   }
-  w->at[x->channel]++;
+  w->now.at[x->channel]++;
   if (w->lags[i])
     NSR_TRY(record(w, i));
   /* a load stalls its engine until it has retired, in order */
   if (x->marker || nsr_work_node(w->tree, x)->cls != NSR_LOAD)
     return NSR_OK;
   struct nsr_view *row = w->rows[w->row[x->engine]];
-  if (row->tick != w->tick)
+  if (row->tick != w->now.tick)
     NSR_TRY(nsr_view_renew(w, row));
   return nsr_view_learn(w, row, (uint32_t)x->channel);
 }
@@ -118,7 +120,7 @@ static const struct nsr_walk_range *loop_range(const struct nsr_walk *w,
 /* A way through the innermost loop's body ends here, in a scope. */
 static enum nsr_status end_way(struct nsr_walk *w, uint32_t scope,
                                uint8_t ends) {
-  struct nsr_walk_loop *l = &w->loops[w->loop];
+  struct nsr_walk_loop *l = &w->loops[w->now.loop];
   const struct nsr_walk_range *r = loop_range(w, scope);
   if (l->parent == NSR_NONE)
     return NSR_OK;
@@ -136,8 +138,8 @@ static enum nsr_status walk_loop(struct nsr_walk *w, uint32_t scope,
                                  nsr_visit_fn *visit, void *user) {
   struct nsr_walk_loop *l = &w->loops[w->loop_of[scope]];
   const struct nsr_walk_range *r = &w->records[scope];
-  struct nsr_passed_barrier passed = w->passed;
-  uint32_t outer = w->loop;
+  struct nsr_passed_barrier passed = w->now.passed;
+  uint32_t outer = w->now.loop;
   NSR_TRY(nsr_state_renew(w, r));
   if (!l->head) {
     NSR_NEW(w->ctx, NSR_SCRATCH, l->head, nsr_range_views(r));
@@ -150,8 +152,8 @@ static enum nsr_status walk_loop(struct nsr_walk *w, uint32_t scope,
     NSR_TRY(nsr_state_copy(w, r, l->head));
     w->changed = true;
   }
-  w->tick++;
-  w->loop = w->loop_of[scope];
+  w->now.tick++;
+  w->now.loop = w->loop_of[scope];
   l->any_back = l->any_exit = false;
   NSR_TRY(nsr_state_set(w, r, l->head));
   NSR_TRY(walk_body(w, scope, visit, user));
@@ -159,9 +161,9 @@ static enum nsr_status walk_loop(struct nsr_walk *w, uint32_t scope,
     NSR_TRY(nsr_state_set(w, r, l->back));
     NSR_TRY(nsr_state_lose(w, r, l->head, &w->changed));
   }
-  w->loop = outer;
-  w->tick++;
-  w->passed = passed;
+  w->now.loop = outer;
+  w->now.tick++;
+  w->now.passed = passed;
   return nsr_state_set(w, r, l->any_exit ? l->exit : l->head);
 }
 
@@ -170,7 +172,7 @@ static enum nsr_status walk_arm(struct nsr_walk *w, uint32_t scope,
                                 nsr_visit_fn *visit, void *user) {
   const struct nsr_common *s = &w->tree->scopes[scope];
   const struct nsr_walk_range *r = &w->records[scope];
-  struct nsr_passed_barrier passed = w->passed;
+  struct nsr_passed_barrier passed = w->now.passed;
   size_t at = w->stack.n;
   NSR_TRY(nsr_state_renew(w, r));
   NSR_RESERVE(w->ctx, NSR_SCRATCH, &w->stack, nsr_range_views(r));
@@ -178,7 +180,7 @@ static enum nsr_status walk_arm(struct nsr_walk *w, uint32_t scope,
     w->stack.v[w->stack.n++] = NULL;
   NSR_TRY(nsr_state_copy(w, r, w->stack.v + at));
   NSR_TRY(walk_body(w, scope, visit, user));
-  w->passed = passed;
+  w->now.passed = passed;
   struct nsr_view **before = w->stack.v + at;
   if (s->to_end) {
     NSR_TRY(nsr_state_set(w, r, before)); /* for the other arm */
@@ -196,11 +198,11 @@ static enum nsr_status walk_arm(struct nsr_walk *w, uint32_t scope,
 }
 
 static void pass_barrier(struct nsr_walk *w) {
-  w->passed.serial = ++w->serial;
-  w->passed.tick = w->tick;
-  memcpy(w->passed.at, w->at, w->nch * sizeof *w->at);
+  w->now.passed.serial = ++w->serial;
+  w->now.passed.tick = w->now.tick;
+  memcpy(w->now.passed.at, w->now.at, w->nch * sizeof *w->now.at);
   for (uint32_t e = 0; e < w->nrows; e++) {
-    w->rows[e]->set.n = 0;
+    nsr_set_clear(&w->rows[e]->set);
     w->rows[e]->past = NSR_PAST_KNOWN;
     nsr_view_stamp(w, w->rows[e]);
   }
@@ -261,14 +263,16 @@ static enum nsr_status start(struct nsr_walk *w) {
       n += w->lags[i];
     }
   NSR_NEW(w->ctx, NSR_SCRATCH, w->rec, n);
+  NSR_NEW(w->ctx, NSR_SCRATCH, w->adopted, n);
   NSR_TRY(nsr_view_take(w, &w->other));
   NSR_TRY(nsr_view_take(w, &w->held));
-  memcpy(w->at, w->base, w->nch * sizeof *w->at);
-  memcpy(w->passed.at, w->base, w->nch * sizeof *w->at);
+  memcpy(w->now.at, w->base, w->nch * sizeof *w->now.at);
+  memcpy(w->now.passed.at, w->base, w->nch * sizeof *w->now.at);
   for (uint32_t e = 0; e < w->nrows; e++) {
     NSR_TRY(nsr_view_take(w, &w->rows[e]));
     NSR_TRY(nsr_view_take(w, &w->entry[e]));
     nsr_view_stamp(w, w->rows[e]);
+    w->rows[e]->past = NSR_PAST_IN_SET;
   }
   return NSR_OK;
 }
@@ -277,10 +281,9 @@ enum nsr_status nsr_walk_enter(struct nsr_walk *w, uint32_t item) {
   if (!w->started)
     NSR_TRY(start(w));
   w->item = item;
-  memcpy(w->entry_at, w->at, sizeof w->at);
-  w->entry_tick = w->tick;
-  w->entry_passed = w->passed;
-  w->loop = 0;
+  w->now.loop = 0;
+  w->entered = w->now;
+  nsr_slots_enter(w);
   NSR_TRY(nsr_past_reset(w));
   for (uint32_t e = 0; e < w->nrows; e++) {
     NSR_TRY(nsr_view_resume(w, w->rows[e]));
@@ -293,10 +296,7 @@ static enum nsr_status restore(struct nsr_walk *w,
                                const struct nsr_walk_item *x) {
   for (uint32_t e = 0; e < w->nrows; e++)
     NSR_TRY(nsr_view_copy(w, w->rows[e], w->entry[e]));
-  memcpy(w->at, w->entry_at, sizeof w->at);
-  w->tick = w->entry_tick;
-  w->passed = w->entry_passed;
-  w->loop = 0;
+  w->now = w->entered;
   for (uint32_t i = x->first; i < x->first + x->n; i++)
     for (uint32_t l = 0; l < w->lags[i]; l++)
       NSR_TRY(nsr_view_give(w, &w->rec[w->record[i] + l]));
@@ -338,6 +338,7 @@ enum nsr_status nsr_walk_through(struct nsr_walk *w, nsr_visit_fn *visit,
 enum nsr_status nsr_walk_leave(struct nsr_walk *w) {
   const struct nsr_walk_item *x = &w->items.v[w->item];
   NSR_TRY(forget_heads(w, x));
+  NSR_TRY(nsr_view_forget_adopted(w));
   for (uint32_t e = 0; e < w->nrows; e++)
     NSR_TRY(nsr_view_settle(w, w->rows[e]));
   for (uint32_t i = x->first; i < x->first + x->n; i++)

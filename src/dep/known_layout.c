@@ -9,6 +9,9 @@
 /* Straight code is cut into items of this many works. */
 enum { ITEM_WORKS = 256 };
 
+/* Works of an item up to which a set has a level for each of them. */
+enum { MOST_DENSE = 1024 };
+
 void nsr_walk_awaits(struct nsr_walk *w, uint32_t c, uint32_t p, uint32_t lag) {
   assert(!w->started && lag < w->levels);
   if (w->lags[p] <= lag)
@@ -63,14 +66,15 @@ static enum nsr_status number_slots(struct nsr_walk *w) {
       w->base[t->works[i].channel + 1]++;
   for (uint32_t ch = 0; ch < w->nch; ch++)
     w->base[ch + 1] += w->base[ch];
-  memcpy(w->at, w->base, w->nch * sizeof *w->at);
+  memcpy(w->now.at, w->base, w->nch * sizeof *w->now.at);
   for (uint32_t i = 0; i < t->nworks; i++)
     if (t->works[i].channel >= 0)
-      w->slot[i] = w->at[t->works[i].channel]++;
+      w->slot[i] = w->now.at[t->works[i].channel]++;
   return NSR_OK;
 }
 
-/* A loop's bounds, in the order of the text; w->at and w->tick run along. */
+/* A loop's bounds, in the order of the text; w->now.at and w->now.tick run
+ * along. */
 static enum nsr_status lay_loops(struct nsr_walk *w, uint32_t scope,
                                  uint32_t parent) {
   const struct nsr_tree *t = w->tree;
@@ -79,10 +83,10 @@ static enum nsr_status lay_loops(struct nsr_walk *w, uint32_t scope,
     struct nsr_walk_loop *l = &w->loops[id = w->nloops++];
     w->loop_of[scope] = id;
     l->parent = parent;
-    l->begin = scope == 0 ? 0 : ++w->tick;
+    l->begin = scope == 0 ? 0 : ++w->now.tick;
     NSR_NEW(w->ctx, NSR_SCRATCH, l->first, w->nch);
     NSR_NEW(w->ctx, NSR_SCRATCH, l->last, w->nch);
-    memcpy(l->first, w->at, w->nch * sizeof *w->at);
+    memcpy(l->first, w->now.at, w->nch * sizeof *w->now.at);
   }
   for (uint32_t p = t->scopes[scope].first_part; p != NSR_NONE;
        p = t->parts[p].next) {
@@ -92,12 +96,12 @@ static enum nsr_status lay_loops(struct nsr_walk *w, uint32_t scope,
     for (uint32_t i = part->first;
          part->kind == NSR_PART_SEGMENT && i < part->first + part->n; i++)
       if (t->works[i].channel >= 0)
-        w->at[t->works[i].channel]++;
+        w->now.at[t->works[i].channel]++;
   }
   if (id == parent)
     return NSR_OK;
-  w->loops[id].end = scope == 0 ? UINT32_MAX : ++w->tick;
-  memcpy(w->loops[id].last, w->at, w->nch * sizeof *w->at);
+  w->loops[id].end = scope == 0 ? UINT32_MAX : ++w->now.tick;
+  memcpy(w->loops[id].last, w->now.at, w->nch * sizeof *w->now.at);
   return NSR_OK;
 }
 
@@ -125,9 +129,9 @@ static enum nsr_status find_loops(struct nsr_walk *w) {
     n += t->scopes[s].kind == NSR_SCOPE_LOOP;
   NSR_NEW(w->ctx, NSR_SCRATCH, w->loop_of, t->nscopes);
   NSR_NEW(w->ctx, NSR_SCRATCH, w->loops, n);
-  memcpy(w->at, w->base, w->nch * sizeof *w->at);
+  memcpy(w->now.at, w->base, w->nch * sizeof *w->now.at);
   NSR_TRY(lay_loops(w, 0, NSR_NONE));
-  w->tick = 0;
+  w->now.tick = 0;
   return list_children(w);
 }
 
@@ -178,10 +182,11 @@ enum nsr_status nsr_walk_new(struct nsr_ctx *ctx, const struct nsr_tree *tree,
                              struct nsr_walk **out) {
   struct nsr_walk *w;
   NSR_NEW(ctx, NSR_SCRATCH, w, 1);
-  w->ctx = w->pool.ctx = ctx;
+  w->ctx = w->slots.ctx = w->slots.pool.ctx = ctx;
   w->tree = tree;
   w->levels = levels;
   w->barriers = barriers;
+  w->most_dense = MOST_DENSE;
   NSR_NEW(ctx, NSR_SCRATCH, w->lags, tree->nworks);
   NSR_NEW(ctx, NSR_SCRATCH, w->exported, tree->nworks);
   NSR_NEW(ctx, NSR_SCRATCH, w->carried, tree->nworks);

@@ -25,7 +25,7 @@ enum nsr_status nsr_view_take(struct nsr_walk *w, struct nsr_view **out) {
 
 enum nsr_status nsr_view_give(struct nsr_walk *w, struct nsr_view **v) {
   if (*v) {
-    nsr_facts_free(&w->pool, &(*v)->set);
+    nsr_set_free(&w->slots, &(*v)->set);
     NSR_PUSH(w->ctx, NSR_SCRATCH, &w->spare, *v);
   }
   *v = NULL;
@@ -33,9 +33,9 @@ enum nsr_status nsr_view_give(struct nsr_walk *w, struct nsr_view **v) {
 }
 
 void nsr_view_stamp(const struct nsr_walk *w, struct nsr_view *v) {
-  v->tick = w->tick;
+  v->tick = w->now.tick;
   v->serial = w->serial;
-  memcpy(v->at, w->at, w->nch * sizeof *v->at);
+  memcpy(v->at, w->now.at, w->nch * sizeof *v->at);
 }
 
 enum nsr_status nsr_view_copy(struct nsr_walk *w, struct nsr_view *out,
@@ -44,13 +44,7 @@ enum nsr_status nsr_view_copy(struct nsr_walk *w, struct nsr_view *out,
   out->tick = v->tick;
   out->serial = v->serial;
   memcpy(out->at, v->at, w->nch * sizeof *out->at);
-  return nsr_facts_copy(&w->pool, &out->set, &v->set);
-}
-
-static void swap_sets(struct nsr_facts *a, struct nsr_facts *b) {
-  struct nsr_facts x = *a;
-  *a = *b;
-  *b = x;
+  return nsr_set_copy(&w->slots, &out->set, &v->set);
 }
 
 /* Loops that lie between a moment and now, outermost ones only, and the one
@@ -77,12 +71,12 @@ static uint32_t child_behind(const struct nsr_walk *w,
 
 static void find_crossed(const struct nsr_walk *w, uint32_t tick,
                          struct crossed *out) {
-  const struct nsr_walk_loop *around = &w->loops[w->loop];
+  const struct nsr_walk_loop *around = &w->loops[w->now.loop];
   while (around->parent != NSR_NONE &&
          (tick < around->begin || tick >= around->end))
     around = &w->loops[around->parent];
   uint32_t first = child_behind(w, around, tick);
-  uint32_t end = child_behind(w, around, w->tick);
+  uint32_t end = child_behind(w, around, w->now.tick);
   out->n = 0;
   out->many = end - first > MAX_PASSED;
   if (out->many) {
@@ -94,56 +88,54 @@ static void find_crossed(const struct nsr_walk *w, uint32_t tick,
     out->v[out->n++] = &w->loops[w->children[i]];
 }
 
-/* What a channel has issued from slot `at` on. */
-static enum nsr_status age_channel(struct nsr_walk *w, uint32_t ch, uint32_t at,
-                                   const struct crossed *x) {
+/* Adds what a channel has issued since a view was made. */
+static enum nsr_status age_channel(struct nsr_walk *w, struct nsr_view *v,
+                                   uint32_t ch, const struct crossed *x) {
+  struct nsr_slots *s = &w->slots;
+  uint32_t at = v->at[ch];
   for (uint32_t i = 0; i < x->n; i++) {
     uint32_t first = x->v[i]->first[ch], last = x->v[i]->last[ch];
-    bool joined = x->many && i > 0;
-    NSR_TRY(
-        nsr_facts_push(&w->pool, &w->aged, at, first, joined ? w->levels : 1));
-    NSR_TRY(nsr_facts_push(&w->pool, &w->aged, first, last, w->levels));
+    uint32_t more = x->many && i > 0 ? w->levels : 1; /* in front of it */
+    NSR_TRY(nsr_set_age(s, &v->set, ch, at, first, more));
+    NSR_TRY(nsr_set_age(s, &v->set, ch, first, last, w->levels));
     at = last;
   }
-  return nsr_facts_push(&w->pool, &w->aged, at, w->at[ch], 1);
+  return nsr_set_age(s, &v->set, ch, at, w->now.at[ch], 1);
 }
 
 enum nsr_status nsr_view_renew(struct nsr_walk *w, struct nsr_view *v) {
   struct crossed x = {0};
-  if (v->serial < w->passed.serial) {
-    v->set.n = 0;
+  if (v->serial < w->now.passed.serial) {
+    nsr_set_clear(&v->set);
     v->past = v->past == NSR_PAST_IN_SET ? NSR_PAST_IN_SET : NSR_PAST_KNOWN;
-    v->tick = w->passed.tick;
-    memcpy(v->at, w->passed.at, w->nch * sizeof *v->at);
+    v->tick = w->now.passed.tick;
+    memcpy(v->at, w->now.passed.at, w->nch * sizeof *v->at);
   }
-  if (v->tick != w->tick)
+  if (v->tick != w->now.tick)
     find_crossed(w, v->tick, &x);
-  else if (memcmp(v->at, w->at, w->nch * sizeof *v->at) == 0)
+  else if (memcmp(v->at, w->now.at, w->nch * sizeof *v->at) == 0)
     return NSR_OK;
-  w->aged.n = 0;
+  nsr_set_age_begin(&w->slots);
   for (uint32_t ch = 0; ch < w->nch; ch++)
-    NSR_TRY(age_channel(w, ch, v->at[ch], &x));
-  NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, &v->set, &w->aged, NSR_FACTS_ADD,
-                        w->levels, &w->coarse));
-  nsr_work_count(w->ctx, NSR_WORK_DEP, 1 + w->tmp.n);
-  swap_sets(&w->tmp, &v->set);
+    if (x.n || v->at[ch] < w->now.at[ch])
+      NSR_TRY(age_channel(w, v, ch, &x));
   nsr_view_stamp(w, v);
-  return NSR_OK;
+  return nsr_set_age_end(&w->slots, &v->set);
 }
 
-void nsr_view_never(const struct nsr_walk *w, struct nsr_view *v) {
-  v->set.n = 0;
+enum nsr_status nsr_view_never(struct nsr_walk *w, struct nsr_view *v) {
   v->past = NSR_PAST_UNKNOWN;
-  v->tick = w->entry_tick;
-  v->serial = w->entry_passed.serial; /* which the past begins with */
-  memcpy(v->at, w->entry_at, w->nch * sizeof *v->at);
+  v->tick = w->entered.tick;
+  v->serial = w->entered.passed.serial; /* which the past begins with */
+  memcpy(v->at, w->entered.at, w->nch * sizeof *v->at);
+  return nsr_set_begin(&w->slots, &v->set);
 }
 
 /* The view in a place of the state, up to now. */
 static enum nsr_status fresh(struct nsr_walk *w, struct nsr_view **place) {
   if (!*place) {
     NSR_TRY(nsr_view_take(w, place));
-    nsr_view_never(w, *place);
+    NSR_TRY(nsr_view_never(w, *place));
   }
   return nsr_view_renew(w, *place);
 }
@@ -160,7 +152,7 @@ static enum nsr_status push_past(struct nsr_walk *w,
       return NSR_OK;
     }
   struct nsr_past p = {0};
-  NSR_TRY(nsr_facts_copy(&w->pool, &p.set, set));
+  NSR_TRY(nsr_facts_copy(&w->slots.pool, &p.set, set));
   NSR_PUSH(w->ctx, NSR_SCRATCH, &w->pasts, p);
   *out = n;
   return NSR_OK;
@@ -169,7 +161,8 @@ static enum nsr_status push_past(struct nsr_walk *w,
 static enum nsr_status zip_pasts(struct nsr_walk *w, uint32_t a, uint32_t b,
                                  enum nsr_facts_op op, uint32_t *out) {
   const struct nsr_facts *sa = &w->pasts.v[a].set, *sb = &w->pasts.v[b].set;
-  NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, sa, sb, op, w->levels, &w->coarse));
+  NSR_TRY(nsr_facts_zip(&w->slots.pool, &w->tmp, sa, sb, op, w->levels,
+                        &w->coarse));
   nsr_work_count(w->ctx, NSR_WORK_DEP, 1 + w->tmp.n);
   if (nsr_facts_equal(&w->tmp, sa)) {
     *out = a;
@@ -211,8 +204,9 @@ static enum nsr_status past_without(struct nsr_walk *w, uint32_t past,
   *out = w->pasts.v[past].without[ch];
   if (*out || past == NSR_PAST_KNOWN)
     return NSR_OK;
-  NSR_TRY(nsr_facts_copy(&w->pool, &w->tmp, &w->pasts.v[past].set));
-  NSR_TRY(nsr_facts_learn(&w->pool, &w->tmp, w->base[ch], w->base[ch + 1]));
+  NSR_TRY(nsr_facts_copy(&w->slots.pool, &w->tmp, &w->pasts.v[past].set));
+  NSR_TRY(
+      nsr_facts_learn(&w->slots.pool, &w->tmp, w->base[ch], w->base[ch + 1]));
   NSR_TRY(push_past(w, &w->tmp, out));
   w->pasts.v[past].without[ch] = *out;
   return NSR_OK;
@@ -222,93 +216,89 @@ static enum nsr_status past_without(struct nsr_walk *w, uint32_t past,
  * front of the last barrier. */
 enum nsr_status nsr_past_reset(struct nsr_walk *w) {
   for (size_t i = 0; i < w->pasts.n; i++)
-    nsr_facts_free(&w->pool, &w->pasts.v[i].set);
+    nsr_facts_free(&w->slots.pool, &w->pasts.v[i].set);
   memset(w->merged, 0, sizeof w->merged);
   w->pasts.n = 0;
   NSR_PUSH(w->ctx, NSR_SCRATCH, &w->pasts, (struct nsr_past){0});
   struct nsr_past all = {0};
   for (uint32_t ch = 0; ch < w->nch; ch++)
-    NSR_TRY(nsr_facts_push(&w->pool, &all.set, w->entry_passed.at[ch],
-                           w->at[ch], w->levels));
+    NSR_TRY(nsr_facts_push(&w->slots.pool, &all.set, w->entered.passed.at[ch],
+                           w->now.at[ch], w->levels));
   NSR_PUSH(w->ctx, NSR_SCRATCH, &w->pasts, all);
   return NSR_OK;
 }
 
 /* ---- merging views */
 
+enum { MOST_DENSE_BYTES = 1 << 23 }; /* of all sets of an item */
+
+/* About how many sets an item has at once. */
+static uint64_t count_views(const struct nsr_walk *w,
+                            const struct nsr_walk_item *x) {
+  const struct nsr_tree *t = w->tree;
+  const struct nsr_part *part = &t->parts[x->part];
+  uint64_t n = 0;
+  for (uint32_t i = x->first; i < x->first + x->n; i++)
+    n += w->lags[i];
+  if (part->kind != NSR_PART_SCOPE)
+    return n;
+  for (uint32_t s = part->first; s <= t->scopes[part->first].last; s++) {
+    bool loop = t->scopes[s].kind == NSR_SCOPE_LOOP;
+    n += (loop ? 3 : 1) * nsr_range_views(&w->records[s]);
+  }
+  return n;
+}
+
+void nsr_slots_enter(struct nsr_walk *w) {
+  const struct nsr_walk_item *x = &w->items.v[w->item];
+  struct nsr_slots *s = &w->slots;
+  s->ctx = w->ctx;
+  s->nch = w->nch;
+  s->levels = w->levels;
+  memcpy(s->first, w->now.at, w->nch * sizeof *w->now.at);
+  memset(s->n, 0, sizeof s->n);
+  for (uint32_t i = x->first; i < x->first + x->n; i++)
+    if (w->tree->works[i].channel >= 0)
+      s->n[w->tree->works[i].channel]++;
+  nsr_slots_lay(s, x->n <= w->most_dense &&
+                       count_views(w, x) * x->n <= MOST_DENSE_BYTES);
+}
+
+static enum nsr_status merge(struct nsr_walk *w, struct nsr_view *a,
+                             const struct nsr_view *b, enum nsr_facts_op op,
+                             bool *changed) {
+  uint32_t past = a->past;
+  NSR_TRY(merge_pasts(w, a->past, b->past, op, &a->past));
+  NSR_TRY(nsr_set_merge(&w->slots, &a->set, &b->set, op, changed));
+  *changed |= a->past != past;
+  return NSR_OK;
+}
+
 enum nsr_status nsr_view_merge(struct nsr_walk *w, struct nsr_view *a,
                                const struct nsr_view *b, enum nsr_facts_op op) {
-  NSR_TRY(merge_pasts(w, a->past, b->past, op, &a->past));
-  if (nsr_facts_equal(&a->set, &b->set))
-    return NSR_OK;
-  NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, &a->set, &b->set, op, w->levels,
-                        &w->coarse));
-  nsr_work_count(w->ctx, NSR_WORK_DEP, 1 + w->tmp.n);
-  swap_sets(&w->tmp, &a->set);
-  return NSR_OK;
+  bool changed;
+  return merge(w, a, b, op, &changed);
 }
 
 /* All of a channel is known to a view that was made, or renewed, behind the
  * last loop. */
 enum nsr_status nsr_view_learn(struct nsr_walk *w, struct nsr_view *v,
                                uint32_t ch) {
-  v->at[ch] = w->at[ch];
+  v->at[ch] = w->now.at[ch];
   NSR_TRY(past_without(w, v->past, ch, &v->past));
-  return nsr_facts_learn(&w->pool, &v->set, w->base[ch], w->base[ch + 1]);
+  return nsr_set_learn(&w->slots, &v->set, ch);
 }
 
 enum nsr_status nsr_view_learn_one(struct nsr_walk *w, struct nsr_view *row,
                                    uint32_t u, uint32_t lag) {
-  uint32_t slot = w->slot[u];
-  bool past = w->item_of[u] != w->item;
-  const struct nsr_facts *set = past ? &w->pasts.v[row->past].set : &row->set;
-  struct nsr_fact now = {slot, slot + 1, lag};
-  if (nsr_facts_level(set, slot) <= lag)
+  uint32_t ch = (uint32_t)w->tree->works[u].channel, slot = w->slot[u];
+  if (w->item_of[u] == w->item)
+    return nsr_set_lower(&w->slots, &row->set, ch, slot, lag);
+  const struct nsr_facts *past = &w->pasts.v[row->past].set;
+  if (nsr_facts_level(past, slot) <= lag)
     return NSR_OK;
-  NSR_TRY(nsr_facts_copy(&w->pool, &w->aged, set));
-  NSR_TRY(nsr_facts_learn(&w->pool, &w->aged, slot, slot + 1));
-  struct nsr_facts one = {.n = lag > 0, .v = &now};
-  NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, &w->aged, &one, NSR_FACTS_MAX,
-                        w->levels, &w->coarse));
-  if (past)
-    return push_past(w, &w->tmp, &row->past);
-  swap_sets(&w->tmp, &row->set);
-  return NSR_OK;
-}
-
-/* Cuts an earlier item's view into past, left in w->aged, and present. */
-static enum nsr_status cut(struct nsr_walk *w, struct nsr_view *v) {
-  uint32_t ch = 0;
-  w->aged.n = w->tmp.n = 0;
-  for (uint32_t i = 0; i < v->set.n; i++) {
-    struct nsr_fact x = v->set.v[i];
-    while (x.lo < x.hi) {
-      while (w->base[ch + 1] <= x.lo)
-        ch++;
-      uint32_t here = w->entry_at[ch], end = w->base[ch + 1];
-      bool old = x.lo < here;
-      end = old ? here : end;
-      end = end < x.hi ? end : x.hi;
-      NSR_TRY(nsr_facts_push(&w->pool, old ? &w->aged : &w->tmp, x.lo, end,
-                             x.level));
-      x.lo = end;
-    }
-  }
-  swap_sets(&w->tmp, &v->set);
-  return NSR_OK;
-}
-
-/* A row learns what an earlier item's view says. */
-enum nsr_status nsr_view_learn_earlier(struct nsr_walk *w, struct nsr_view *row,
-                                       struct nsr_view *v) {
-  NSR_TRY(cut(w, v));
-  NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, &w->pasts.v[row->past].set, &w->aged,
-                        NSR_FACTS_MIN, w->levels, &w->coarse));
-  nsr_work_count(w->ctx, NSR_WORK_DEP, 1 + w->tmp.n);
-  if (!nsr_facts_equal(&w->tmp, &w->pasts.v[row->past].set))
-    NSR_TRY(push_past(w, &w->tmp, &row->past));
-  v->past = row->past;
-  return nsr_view_merge(w, row, v, NSR_FACTS_MIN);
+  NSR_TRY(nsr_facts_lower(&w->slots.pool, &w->tmp, past, slot, lag));
+  return push_past(w, &w->tmp, &row->past);
 }
 
 /* ---- states: the rows, and the records of a range */
@@ -348,7 +338,7 @@ enum nsr_status nsr_state_set(struct nsr_walk *w,
     struct nsr_view **place = nsr_range_view(w, r, i);
     if (!*place)
       NSR_TRY(nsr_view_take(w, place));
-    NSR_TRY(nsr_facts_copy(&w->pool, &(*place)->set, &v[i]->set));
+    NSR_TRY(nsr_set_copy(&w->slots, &(*place)->set, &v[i]->set));
     (*place)->past = v[i]->past;
     nsr_view_stamp(w, *place);
   }
@@ -360,11 +350,9 @@ enum nsr_status nsr_state_lose(struct nsr_walk *w,
                                struct nsr_view **into, bool *lost) {
   for (uint32_t i = 0; i < nsr_range_views(r); i++) {
     const struct nsr_view *v = *nsr_range_view(w, r, i);
-    uint32_t past = into[i]->past;
-    bool same = nsr_facts_equal(&into[i]->set, &v->set);
-    NSR_TRY(nsr_view_merge(w, into[i], v, NSR_FACTS_MAX));
-    *lost |= into[i]->past != past ||
-             (!same && !nsr_facts_equal(&w->tmp, &into[i]->set));
+    bool changed;
+    NSR_TRY(merge(w, into[i], v, NSR_FACTS_MAX, &changed));
+    *lost |= changed;
   }
   return NSR_OK;
 }
@@ -384,7 +372,7 @@ enum nsr_status nsr_state_gather(struct nsr_walk *w,
     if (v)
       NSR_TRY(nsr_view_copy(w, now, v));
     else
-      nsr_view_never(w, now);
+      NSR_TRY(nsr_view_never(w, now));
     NSR_TRY(nsr_view_renew(w, now));
     if (!first)
       NSR_TRY(nsr_view_merge(w, acc[i], now, NSR_FACTS_MAX));
@@ -396,20 +384,56 @@ enum nsr_status nsr_state_gather(struct nsr_walk *w,
  * loop, so levels do not matter any more; and what is long past is told apart
  * less and less. */
 enum nsr_status nsr_view_settle(struct nsr_walk *w, struct nsr_view *v) {
+  struct nsr_facts *set = &v->set.facts;
   NSR_TRY(nsr_view_renew(w, v));
+  NSR_TRY(nsr_set_to_facts(&w->slots, &v->set));
   if (v->past != NSR_PAST_IN_SET) {
-    NSR_TRY(nsr_facts_zip(&w->pool, &w->tmp, &v->set, &w->pasts.v[v->past].set,
-                          NSR_FACTS_MAX, w->levels, &w->coarse));
-    swap_sets(&w->tmp, &v->set);
+    NSR_TRY(nsr_facts_zip(&w->slots.pool, &w->tmp, set,
+                          &w->pasts.v[v->past].set, NSR_FACTS_MAX, w->levels,
+                          &w->coarse));
+    struct nsr_facts x = w->tmp;
+    w->tmp = *set;
+    *set = x;
     v->past = NSR_PAST_IN_SET;
   }
-  nsr_facts_settle(&v->set, SETTLED, w->levels, w->base, w->nch);
+  nsr_facts_settle(set, SETTLED, w->levels, w->base, w->nch);
   return NSR_OK;
 }
 
 enum nsr_status nsr_view_resume(struct nsr_walk *w, struct nsr_view *v) {
   if (v->past != NSR_PAST_IN_SET)
     return NSR_OK;
-  NSR_TRY(cut(w, v));
-  return push_past(w, &w->aged, &v->past);
+  NSR_TRY(push_past(w, &v->set.facts, &v->past));
+  return nsr_set_begin(&w->slots, &v->set);
+}
+
+/* The walk goes back to the entry of the item while this is found out. */
+static enum nsr_status adopt(struct nsr_walk *w, const struct nsr_view *rec,
+                             struct nsr_view *out) {
+  struct nsr_moment now = w->now;
+  NSR_TRY(nsr_view_copy(w, out, rec));
+  w->now = w->entered;
+  enum nsr_status status = nsr_view_renew(w, out);
+  w->now = now;
+  NSR_TRY(status);
+  out->serial = w->entered.passed.serial;
+  return nsr_view_resume(w, out);
+}
+
+enum nsr_status nsr_view_adopt(struct nsr_walk *w, uint32_t record,
+                               const struct nsr_view **out) {
+  struct nsr_view **place = &w->adopted[record];
+  if (!*place) {
+    NSR_PUSH(w->ctx, NSR_SCRATCH, &w->adoptions, record);
+    NSR_TRY(nsr_view_take(w, place));
+    NSR_TRY(adopt(w, w->rec[record], *place));
+  }
+  *out = *place;
+  return NSR_OK;
+}
+
+enum nsr_status nsr_view_forget_adopted(struct nsr_walk *w) {
+  while (w->adoptions.n)
+    NSR_TRY(nsr_view_give(w, &w->adopted[w->adoptions.v[--w->adoptions.n]]));
+  return NSR_OK;
 }

@@ -9,13 +9,14 @@
 #define NSR_DEP_VIEWS_H
 
 #include "base/vec.h"
-#include "dep/facts.h"
 #include "dep/known.h"
+#include "dep/sets.h"
 
 struct nsr_view {
-  struct nsr_facts set; /* of the item's works */
-  uint32_t past; /* of those before it: into walk->pasts; NSR_PAST_IN_SET:
-                    an earlier item's, with the past in its set */
+  struct nsr_set set; /* of the item's works */
+  uint32_t past;      /* of those before it: into walk->pasts;
+                         NSR_PAST_IN_SET: an earlier item's, with the past in
+                         its set, as stretches */
   uint32_t tick;
   uint64_t serial; /* order of making, to be compared with barriers */
   uint32_t *at;    /* by channel: the next slot */
@@ -55,6 +56,13 @@ struct nsr_passed_barrier {
   uint32_t at[NSR_MAX_CHANNELS];
 };
 
+/* Where the walk stands. */
+struct nsr_moment {
+  uint32_t at[NSR_MAX_CHANNELS]; /* the next slots */
+  uint32_t tick, loop;           /* loop: the innermost around here */
+  struct nsr_passed_barrier passed;
+};
+
 /* What a scope changes: the rows of engines with work in it, of all where it
  * has a barrier; and the records of its works. Other views age alone. */
 struct nsr_walk_range {
@@ -68,6 +76,7 @@ struct nsr_walk {
   const struct nsr_tree *tree;
   uint32_t levels;
   bool barriers, coarse, changed;
+  uint32_t most_dense; /* works of an item whose sets may be dense */
 
   uint32_t nrows;
   int row[NSR_MAX_ENGINES]; /* by engine */
@@ -91,26 +100,25 @@ struct nsr_walk {
   /* the state: a row per engine, a record per awaited work and lag */
   struct nsr_view *rows[NSR_MAX_ENGINES];
   struct nsr_view **rec; /* NULL: never ran */
-  uint32_t at[NSR_MAX_CHANNELS];
-  uint32_t tick;
+  struct nsr_moment now;
   uint64_t serial;
-  struct nsr_passed_barrier passed;
-  uint32_t loop; /* the innermost around here */
 
   /* at the entry of the item */
   uint32_t item;
   struct nsr_view *entry[NSR_MAX_ENGINES];
-  uint32_t entry_at[NSR_MAX_CHANNELS], entry_tick;
-  struct nsr_passed_barrier entry_passed;
+  struct nsr_moment entered;
 
   NSR_VEC(struct nsr_view *) stack; /* states in front of arms */
   NSR_VEC(struct nsr_view *) spare;
+  struct nsr_view **adopted; /* by record of an earlier item: as of the
+                                entry of this one; NULL: not yet */
+  NSR_VEC(uint32_t) adoptions;
   struct nsr_view *other; /* for a record while it is read */
   struct nsr_view *held;  /* a row, for nsr_walk_back */
   NSR_VEC(struct nsr_past) pasts;
   struct nsr_merged_pasts merged[NSR_MERGED_PASTS]; /* by hash; a == b: none */
-  struct nsr_facts aged, tmp;
-  struct nsr_facts_pool pool;
+  struct nsr_facts tmp;
+  struct nsr_slots slots; /* of the item; its pool is for all sets */
 };
 
 /* ---- views (views.c) */
@@ -129,7 +137,8 @@ NSR_MUST_USE enum nsr_status nsr_view_copy(struct nsr_walk *w,
 NSR_MUST_USE enum nsr_status nsr_view_renew(struct nsr_walk *w,
                                             struct nsr_view *v);
 /* What a work that never ran says: all that has issued is unknown. */
-void nsr_view_never(const struct nsr_walk *w, struct nsr_view *v);
+NSR_MUST_USE enum nsr_status nsr_view_never(struct nsr_walk *w,
+                                            struct nsr_view *v);
 /* Both renewed at one place: a = a op b. */
 NSR_MUST_USE enum nsr_status nsr_view_merge(struct nsr_walk *w,
                                             struct nsr_view *a,
@@ -144,16 +153,18 @@ NSR_MUST_USE enum nsr_status nsr_view_learn(struct nsr_walk *w,
 NSR_MUST_USE enum nsr_status nsr_view_learn_one(struct nsr_walk *w,
                                                 struct nsr_view *row,
                                                 uint32_t u, uint32_t lag);
-/* A renewed row learns what an earlier item's renewed view says. */
-NSR_MUST_USE enum nsr_status nsr_view_learn_earlier(struct nsr_walk *w,
-                                                    struct nsr_view *row,
-                                                    struct nsr_view *v);
+/* A record of an earlier item as a view of this one, kept until it ends. */
+NSR_MUST_USE enum nsr_status nsr_view_adopt(struct nsr_walk *w, uint32_t record,
+                                            const struct nsr_view **out);
+NSR_MUST_USE enum nsr_status nsr_view_forget_adopted(struct nsr_walk *w);
 /* Behind the item: all is in its set. */
 NSR_MUST_USE enum nsr_status nsr_view_settle(struct nsr_walk *w,
                                              struct nsr_view *v);
-/* At the next item: its set is cut into past and present. */
+/* At the next item: its set becomes the past. */
 NSR_MUST_USE enum nsr_status nsr_view_resume(struct nsr_walk *w,
                                              struct nsr_view *v);
+/* Sets from here on are of the item that w->item says. */
+void nsr_slots_enter(struct nsr_walk *w);
 /* Pasts begin anew with the item: all is known, or nothing. */
 NSR_MUST_USE enum nsr_status nsr_past_reset(struct nsr_walk *w);
 

@@ -82,7 +82,7 @@ static void spend(struct select *s, uint64_t start) {
 
 /* ---- adding */
 
-/* Adds what is not known at work w, from needs.v[from] on. */
+/* Adds what is not known at work w, from needs.v[first[w]] on. */
 static enum nsr_status add_needs(struct select *s, uint32_t w) {
   const struct nsr_deps *deps = s->deps;
   for (uint32_t i = deps->first[w]; i < deps->first[w + 1]; i++) {
@@ -91,6 +91,8 @@ static enum nsr_status add_needs(struct select *s, uint32_t w) {
     if (yes)
       continue;
     struct nsr_need n = need_for(s, &deps->deps[i]);
+    if (s->needs.n == s->first[w])
+      NSR_TRY(nsr_walk_hold(s->walk, deps->tree->works[w].engine));
     NSR_PUSH(s->ctx, NSR_SCRATCH, &s->needs, n);
     NSR_TRY(enter(s, &n));
   }
@@ -131,13 +133,13 @@ static enum nsr_status thin_out(struct select *s, uint32_t w, size_t from) {
 static enum nsr_status select_work(void *user, struct nsr_walk *walk,
                                    uint32_t w) {
   struct select *s = user;
+  (void)walk;
   if (w < s->next)
     s->needs.n = s->first[w];
   s->next = w + 1;
   s->first[w] = (uint32_t)s->needs.n;
   if (s->deps->tree->works[w].island)
     return NSR_OK;
-  NSR_TRY(nsr_walk_hold(walk, s->deps->tree->works[w].engine));
   NSR_TRY(add_needs(s, w));
   size_t n = s->needs.n - s->first[w];
   if (n < 2 || n > MAX_THINNED || s->effort == 0)

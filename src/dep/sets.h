@@ -1,0 +1,76 @@
+/* sets.h - what is not known of the works of one item, in one of two forms.
+ *
+ * Sets of the walk (known.h) live as long as an item and are compared, copied
+ * and merged all the time. Where the item is small they are dense: a level for
+ * each of its slots, channel by channel, so that plain loops over bytes do.
+ * Where it is large they are stretches (facts.h), since few describe much. Who
+ * uses them does not see which.
+ */
+#ifndef NSR_DEP_SETS_H
+#define NSR_DEP_SETS_H
+
+#include <nsr/isa.h>
+
+#include "dep/facts.h"
+
+struct nsr_set {
+  uint32_t bytes;         /* 0: stretches; else of the dense form .. */
+  struct nsr_facts facts; /* .. which lies where stretches would */
+};
+
+/* The slots of an item. */
+struct nsr_slots {
+  struct nsr_ctx *ctx;
+  struct nsr_facts_pool pool;
+  uint32_t levels, nch;
+  uint32_t first[NSR_MAX_CHANNELS], n[NSR_MAX_CHANNELS];
+  uint32_t place[NSR_MAX_CHANNELS]; /* in a dense set, of slot first */
+  uint32_t bytes;                   /* of a dense set; 0: stretches */
+  struct nsr_facts aged, tmp;
+  bool coarse; /* a set of stretches was made coarser */
+};
+
+/* The item has slots first[ch] .. first[ch]+n[ch]-1, set by who calls, as are
+ * ctx, levels and nch. Sets of the item before are void, but for those that
+ * were made stretches. Needs no set for itself. */
+void nsr_slots_lay(struct nsr_slots *s, bool dense);
+
+/* In the item's form: all is known. */
+NSR_MUST_USE enum nsr_status nsr_set_begin(struct nsr_slots *s,
+                                           struct nsr_set *set);
+/* In the form it has: all is known. */
+void nsr_set_clear(struct nsr_set *set);
+/* Makes it stretches. */
+NSR_MUST_USE enum nsr_status nsr_set_to_facts(struct nsr_slots *s,
+                                              struct nsr_set *set);
+NSR_MUST_USE enum nsr_status nsr_set_copy(struct nsr_slots *s,
+                                          struct nsr_set *out,
+                                          const struct nsr_set *set);
+void nsr_set_free(struct nsr_slots *s, struct nsr_set *set);
+
+/* Adds `more` executions to slots lo..hi-1 of a channel, between a begin and
+ * an end; slots come in ascending order. */
+void nsr_set_age_begin(struct nsr_slots *s);
+NSR_MUST_USE enum nsr_status nsr_set_age(struct nsr_slots *s,
+                                         struct nsr_set *set, uint32_t ch,
+                                         uint32_t lo, uint32_t hi,
+                                         uint32_t more);
+NSR_MUST_USE enum nsr_status nsr_set_age_end(struct nsr_slots *s,
+                                             struct nsr_set *set);
+
+/* a = a op b, of one form; ADD is not for this. *changed: whether a did. */
+NSR_MUST_USE enum nsr_status nsr_set_merge(struct nsr_slots *s,
+                                           struct nsr_set *a,
+                                           const struct nsr_set *b,
+                                           enum nsr_facts_op op, bool *changed);
+/* All of the item's slots of a channel are known. */
+NSR_MUST_USE enum nsr_status nsr_set_learn(struct nsr_slots *s,
+                                           struct nsr_set *set, uint32_t ch);
+/* A slot of a channel is at most at a level. */
+NSR_MUST_USE enum nsr_status nsr_set_lower(struct nsr_slots *s,
+                                           struct nsr_set *set, uint32_t ch,
+                                           uint32_t slot, uint32_t level);
+uint32_t nsr_set_level(const struct nsr_slots *s, const struct nsr_set *set,
+                       uint32_t ch, uint32_t slot);
+
+#endif
