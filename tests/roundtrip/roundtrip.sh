@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: roundtrip.sh BIN
 #
-# Every text of the fixtures, and what ../lane48.sed makes of the right ones,
+# The texts of the fixtures, and what ../lane48.sed makes of the right ones,
 # through the programs in the folder BIN: assembled, disassembled and assembled
 # again, printed as JSON lines and read again; the kernel files must not differ
 # in a byte. Exit 1 if one does.
@@ -43,7 +43,9 @@ check() { # text, name
   fi
 }
 
-find "$root/fixtures" -name '*.s' | sort >"$tmp/texts"
+# The broken ones of control/ are the right ones but for a line or two.
+find "$root/fixtures" -name '*.s' ! -path '*/control/*/broken/*' |
+  sort >"$tmp/texts"
 while read -r text; do
   check "$text" "${text#"$root/"}"
   [ "${text#*/broken/}" = "$text" ] || continue
