@@ -2,6 +2,7 @@
 #include "ir/cfg.h"
 
 #include "base/vec.h"
+#include "ir/exits.h"
 #include "ir/stretch.h"
 
 static bool ends_block(const struct nsr_node *n) {
@@ -356,8 +357,10 @@ enum nsr_status nsr_cfg_build(struct nsr_ctx *ctx, const struct nsr_program *p,
       NSR_TRY(find_flow(ctx, out, &preds));
     }
     NSR_TRY(find_loops(ctx, out, &preds, knots));
-    if (knots->n == known)
+    if (knots->n == known) {
+      NSR_TRY(nsr_exits_gather(ctx, out, &preds));
       break;
+    }
     if (round == MAX_ROUNDS)
       return nsr_refuse_knot(ctx, p, engine, &knots->v[known]);
   }

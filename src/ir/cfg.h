@@ -41,7 +41,8 @@ struct nsr_knots {
   size_t n, cap;
 };
 
-/* A natural loop. Loops are numbered so that outer ones come first. */
+/* A natural loop, and what runs only on a way out of it where it has several
+ * (ir/exits.h). Loops are numbered so that outer ones come first. */
 struct nsr_loop {
   uint32_t header;
   uint32_t parent;        /* enclosing loop, NSR_NONE: none */

@@ -162,7 +162,7 @@ static const struct pass_case flows[] = {
      "  sync 5\n"
      "  sync 6\n"
      "island: the code at sp[5] is shared by arms of conditionals\n"},
-    {"a loop left to two places",
+    {"what runs in front of a break",
      HEAD ".engine sp\n sync 1\n st b, r1\n sync 2\nl: br.ge r1, 3, d\n"
           " sync 3\n br.eq r1, 2, e\n br l\ne: st a, r1\nd: sync 4\n"
           " st b, r1\n sync 5\n sync 6\n halt\n",
@@ -170,15 +170,33 @@ static const struct pass_case flows[] = {
      "program 0\n"
      "  sync 1\n"
      "  sp[1] st\n"
-     "  sync 2 (stays)\n"
-     "  island 1\n"
-     "    sp[7] st (island)\n"
-     "    sync 3 (stays)\n"
-     "  sync 4 (stays)\n"
+     "  sync 2\n"
+     "  loop 1\n"
+     "    arm 2\n"
+     "      sync 3\n"
+     "      arm 3\n"
+     "        sp[7] st\n"
+     "  sync 4\n"
      "  sp[9] st\n"
      "  sync 5\n"
+     "  sync 6\n"},
+    {"a loop left to two places, one of them reached around it",
+     HEAD ".engine sp\n sync 1\n st b, r1\n sync 2\n br.eq r2, 1, e\n"
+          "l: br.ge r1, 3, d\n sync 3\n br.eq r1, 2, e\n br l\ne: st a, r1\n"
+          "d: sync 4\n st b, r1\n sync 5\n sync 6\n halt\n",
+     NSR_OK,
+     "program 0\n"
+     "  sync 1\n"
+     "  sp[1] st\n"
+     "  sync 2 (stays)\n"
+     "  island 1\n"
+     "    sp[8] st (island)\n"
+     "    sync 3 (stays)\n"
+     "  sync 4 (stays)\n"
+     "  sp[10] st\n"
+     "  sync 5\n"
      "  sync 6\n"
-     "island: the loop at sp[3] is left to several places\n"},
+     "island: the loop at sp[4] is left to several places\n"},
     {"a break out of two loops takes the outer one along",
      HEAD ".engine sp\n sync 1\nl: sync 2\nm: st a, r1\n br.eq r1, 7, d\n"
           " br.lt r1, 3, m\n st b, r1\n br.lt r2, 3, l\nd: sync 3\n halt\n",
