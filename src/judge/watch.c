@@ -76,12 +76,12 @@ static bool visit_operands(struct each_access *v, enum nsr_order order) {
 }
 
 /* Events fire at retirement, behind all that their channel holds. */
-static bool visit_events(struct each_access *v) {
+static bool visit_events(struct each_access *v, enum nsr_order order) {
   const struct nsr_step *s = v->f->step;
   bool fires = (s->flags & NSR_STEP_FOREIGN_UPDATE) != 0;
   v->a.may = true;
   v->a.write_free = false;
-  v->a.same_free = fires;
+  v->a.same_free = fires || order == NSR_ORDER_FULL;
   v->a.writes = fires;
   if ((fires || (s->flags & NSR_STEP_DRAM)) &&
       !visit(v, v->w->may->external, -1))
@@ -105,7 +105,7 @@ static bool check_may(struct nsr_watch *w, const struct nsr_flight *f) {
     v.record = pass == 1;
     if (w->o.may && !visit_operands(&v, order))
       return false;
-    if (w->o.wild && !visit_events(&v))
+    if (w->o.wild && !visit_events(&v, order))
       return false;
   }
   return true;
