@@ -294,7 +294,7 @@ static enum nsr_status repeat_head(struct nsr_asm *a, int64_t *times,
 }
 
 enum nsr_status nsr_asm_repeat(struct nsr_asm *a) {
-  struct nsr_asm_frame frame, *f;
+  struct nsr_asm_frame frame, *f = NULL;
   int64_t times = 0;
   const char *var = NULL;
   size_t n;
@@ -419,7 +419,7 @@ static enum nsr_status arguments(struct nsr_asm *a, struct nsr_asm_frame *f,
 
 enum nsr_status nsr_asm_call(struct nsr_asm *a, uint32_t macro) {
   const struct nsr_asm_macro *m = &a->macros.v[macro];
-  struct nsr_asm_frame *f;
+  struct nsr_asm_frame *f = NULL;
   uint32_t line = a->frames[a->nframes - 1].line;
   struct nsr_asm_frame frame = {.begin = m->begin,
                                 .p = m->begin,
