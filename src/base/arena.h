@@ -36,6 +36,19 @@ struct nsr_mark {
 struct nsr_mark nsr_scratch_mark(struct nsr_ctx *ctx);
 void nsr_scratch_release(struct nsr_ctx *ctx, struct nsr_mark mark);
 
+/* What outlives a mark: size bytes at p. */
+struct nsr_kept {
+  void *p;
+  size_t size;
+};
+
+/* The same, but for n pieces, which are moved to where their p says then; what
+ * stands in memory of its own stays there. */
+NSR_MUST_USE enum nsr_status nsr_scratch_release_but(struct nsr_ctx *ctx,
+                                                     struct nsr_mark mark,
+                                                     struct nsr_kept *kept,
+                                                     size_t n);
+
 /* p = n zeroed objects of its type, or return NSR_E_NOMEM. */
 #define NSR_NEW(ctx, arena, p, n)                                              \
   do {                                                                         \

@@ -227,11 +227,58 @@ void nsr_scratch_release(struct nsr_ctx *ctx, struct nsr_mark mark) {
     b = prev;
   }
   ctx->arena[NSR_SCRATCH] = b;
-  if (b && b->used > mark.used) {
+  if (b && b->number == mark.block && b->used > mark.used) {
     /* what is handed out next must be zero again */
     memset((char *)b + mark.used, 0, b->used - mark.used);
     b->used = mark.used;
   }
+}
+
+/* A block with a piece alone in it, taken out of the arena: its own, or a new
+ * one with a copy. */
+static struct block *take_out(struct nsr_ctx *ctx, struct nsr_kept *kept) {
+  struct block **at = sole(ctx, NSR_SCRATCH, kept->p, kept->size);
+  size_t head = align_up(sizeof(struct block));
+  struct block *b;
+  if (at) {
+    b = *at;
+    *at = b->prev;
+    return b;
+  }
+  bool fails = ctx->fail_in && --ctx->fail_in == 0;
+  b = fails ? NULL : block_new(ctx, NSR_SCRATCH, align_up(kept->size));
+  if (!b)
+    return out_of_memory(ctx);
+  ctx->arena[NSR_SCRATCH] = b->prev;
+  b->used += align_up(kept->size);
+  ctx->work[NSR_WORK_BYTES] += align_up(kept->size);
+  if (kept->size)
+    memcpy((char *)b + head, kept->p, kept->size);
+  kept->p = (char *)b + head;
+  return b;
+}
+
+enum nsr_status nsr_scratch_release_but(struct nsr_ctx *ctx,
+                                        struct nsr_mark mark,
+                                        struct nsr_kept *kept, size_t n) {
+  struct block *out = NULL;
+  size_t i = 0;
+  for (; i < n; i++) {
+    struct block *b = take_out(ctx, &kept[i]);
+    if (!b)
+      break;
+    b->prev = out;
+    out = b;
+  }
+  nsr_scratch_release(ctx, mark);
+  while (out) {
+    struct block *b = out;
+    out = b->prev;
+    b->prev = ctx->arena[NSR_SCRATCH];
+    b->number = ++ctx->blocks;
+    ctx->arena[NSR_SCRATCH] = b;
+  }
+  return i == n ? NSR_OK : NSR_E_NOMEM;
 }
 
 /* ---- diagnostics */

@@ -229,7 +229,7 @@ static enum nsr_status look(struct search *s, const struct nsr_chain_entry *e,
     *out = OPEN;
     NSR_TRY(leave_open(s, x, &d));
   }
-  NSR_PUSH(s->ctx, NSR_SCRATCH, &s->deps, d);
+  NSR_APPEND(s->ctx, NSR_SCRATCH, &s->deps, d);
   return NSR_OK;
 }
 
@@ -404,13 +404,29 @@ static enum nsr_status find_loops(struct search *s) {
   return NSR_OK;
 }
 
+/* Few pairs, all but in order, most of the time. */
+static void sort_pairs(struct nsr_dep *v, size_t n) {
+  enum { FEW = 24 };
+  if (n > FEW) {
+    qsort(v, n, sizeof *v, by_consumer);
+    return;
+  }
+  for (size_t i = 1; i < n; i++) {
+    struct nsr_dep x = v[i];
+    size_t j = i;
+    for (; j > 0 && by_consumer(&v[j - 1], &x) > 0; j--)
+      v[j] = v[j - 1];
+    v[j] = x;
+  }
+}
+
 /* Takes pairs that several of their accesses make together, the strictest of
  * each. */
 static void merge_pairs(struct search *s, uint32_t from) {
   struct nsr_dep *v = s->deps.v;
   size_t kept = from;
   if (s->deps.n > from)
-    qsort(v + from, s->deps.n - from, sizeof *v, by_consumer);
+    sort_pairs(v + from, s->deps.n - from);
   for (size_t i = from; i < s->deps.n; i++) {
     struct nsr_dep *last = kept > from ? &v[kept - 1] : NULL;
     if (!last || last->p != v[i].p) {
@@ -503,21 +519,35 @@ static enum nsr_status prepare(struct search *s) {
   return NSR_OK;
 }
 
+/* What is found outlives the search. */
+static enum nsr_status keep(struct search *s, struct nsr_mark mark,
+                            struct nsr_deps *out) {
+  struct nsr_dep *deps;
+  NSR_VEC_DONE(s->ctx, NSR_SCRATCH, &s->deps, deps);
+  struct nsr_kept kept[] = {
+      {deps, s->deps.n * sizeof *deps},
+      {s->first, (s->t->nworks + (size_t)1) * sizeof *s->first},
+      {s->troubles.v, s->troubles.n * sizeof *s->troubles.v}};
+  NSR_TRY(nsr_scratch_release_but(s->ctx, mark, kept, 3));
+  *out = (struct nsr_deps){.tree = s->t,
+                           .n = (uint32_t)s->deps.n,
+                           .deps = kept[0].p,
+                           .first = kept[1].p,
+                           .ntroubles = (uint32_t)s->troubles.n,
+                           .troubles = kept[2].p};
+  for (uint32_t i = 0; i < out->n; i++)
+    out->unordered += out->deps[i].unordered;
+  return NSR_OK;
+}
+
 enum nsr_status nsr_deps_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
                               const uint32_t *target, struct nsr_deps *out) {
+  struct nsr_mark mark = nsr_scratch_mark(ctx);
   struct nsr_distances d;
   NSR_TRY(nsr_distances_init(ctx, t, &d));
   struct search s = {.ctx = ctx, .t = t, .d = &d, .target = target};
   NSR_TRY(prepare(&s));
   NSR_TRY(nsr_walk_run(s.walk, search_work, &s));
   s.first[t->nworks] = (uint32_t)s.deps.n;
-  *out = (struct nsr_deps){.tree = t,
-                           .n = (uint32_t)s.deps.n,
-                           .deps = s.deps.v,
-                           .first = s.first,
-                           .ntroubles = (uint32_t)s.troubles.n,
-                           .troubles = s.troubles.v};
-  for (uint32_t i = 0; i < out->n; i++)
-    out->unordered += s.deps.v[i].unordered;
-  return NSR_OK;
+  return keep(&s, mark, out);
 }

@@ -38,6 +38,15 @@ uint32_t nsr_distance_loop(const struct nsr_distances *d, uint32_t w) {
   return loop != NSR_NONE && t->scopes[loop].anchored ? loop : NSR_NONE;
 }
 
+/* Member by member: what is between them may be anything in `f`. */
+static void copy_form(struct nsr_form *out, const struct nsr_form *f) {
+  out->kind = f->kind;
+  out->period = f->period;
+  out->base = f->base;
+  out->step = f->step;
+  memcpy(out->values, f->values, sizeof out->values);
+}
+
 void nsr_pattern_of(const struct nsr_distances *d, uint32_t w,
                     const struct nsr_insn *x, int operand,
                     struct nsr_pattern *out) {
@@ -48,8 +57,11 @@ void nsr_pattern_of(const struct nsr_distances *d, uint32_t w,
                                    work->insn, operand);
   out->loop = nsr_distance_loop(d, w);
   out->form.kind = NSR_FORM_CONST;
-  if (out->op.reg >= 0)
-    out->form = nsr_values_form(&d->values[work->engine], work->insn, operand);
+  if (out->op.reg < 0)
+    return;
+  struct nsr_form form =
+      nsr_values_form(&d->values[work->engine], work->insn, operand);
+  copy_form(&out->form, &form);
 }
 
 /* Whether the accesses overlap with the given register values. */

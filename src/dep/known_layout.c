@@ -192,6 +192,8 @@ enum nsr_status nsr_walk_new(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   NSR_NEW(ctx, NSR_SCRATCH, w->carried, tree->nworks);
   NSR_NEW(ctx, NSR_SCRATCH, w->records, tree->nscopes);
   NSR_TRY(number_slots(w));
+  w->withouts = (struct nsr_pieces){
+      .ctx = ctx, .arena = NSR_SCRATCH, .size = (w->nch + 1) * sizeof *w->base};
   NSR_TRY(find_loops(w));
   NSR_TRY(find_items(w));
   *out = w;

@@ -1,6 +1,7 @@
 /* sites.c - accesses, grouped by what they touch. */
 #include "dep/sites.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -9,8 +10,8 @@
 
 /* What sites of one group have in common; no padding that is not 0. */
 struct key {
-  struct nsr_footprint footprint;
-  struct nsr_pattern pattern; /* all 0 where nothing moves */
+  struct nsr_footprint footprint; /* role R */
+  struct nsr_pattern pattern;     /* all 0 where nothing moves */
 };
 
 struct finder {
@@ -19,24 +20,51 @@ struct finder {
   const struct nsr_tree *t;
   NSR_VEC(struct nsr_site) sites;
   NSR_VEC(struct nsr_site_group) groups;
-  NSR_VEC(struct key) keys; /* by group */
+  NSR_VEC(uint64_t) hashes; /* by group, of its key */
   uint32_t *slots;          /* open addressing: group + 1, 0: free */
   size_t nslots;
 };
 
 /* ---- groups */
 
-static size_t hash(const struct key *k) {
-  const unsigned char *p = (const unsigned char *)k;
-  uint64_t h = UINT64_C(0xcbf29ce484222325);
-  for (size_t i = 0; i < sizeof *k; i++)
-    h = (h ^ p[i]) * UINT64_C(0x100000001b3);
-  return (size_t)(h ^ (h >> 29));
+static void make_key(const struct nsr_footprint *footprint,
+                     const struct nsr_pattern *pattern, bool moves,
+                     struct key *out) {
+  memset(out, 0, sizeof *out);
+  out->footprint = *footprint;
+  out->footprint.role = NSR_R;
+  if (!moves)
+    return;
+  out->pattern = *pattern;
+  out->pattern.op.role = NSR_R;
+  out->pattern.op.acc = false;
+  out->pattern.op.dtype = 0;
+  out->pattern.op.indexed_by = 0;
 }
 
-static size_t find_slot(const struct finder *f, const struct key *k) {
-  size_t s = hash(k) & (f->nslots - 1);
-  while (f->slots[s] && memcmp(&f->keys.v[f->slots[s] - 1], k, sizeof *k) != 0)
+static uint64_t hash(const struct key *k) {
+  uint64_t words[sizeof *k / sizeof(uint64_t)];
+  uint64_t h = UINT64_C(0xcbf29ce484222325);
+  static_assert(sizeof words == sizeof *k, "whole words");
+  memcpy(words, k, sizeof words);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    h = (h ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    h ^= h >> 32;
+  }
+  return h;
+}
+
+static bool has_key(const struct nsr_site_group *g, const struct key *k) {
+  struct key x;
+  make_key(&g->footprint, &g->pattern, g->moves, &x);
+  return memcmp(&x, k, sizeof x) == 0;
+}
+
+static size_t find_slot(const struct finder *f, const struct key *k,
+                        uint64_t h) {
+  size_t s = h & (f->nslots - 1);
+  while (f->slots[s] && (f->hashes.v[f->slots[s] - 1] != h ||
+                         !has_key(&f->groups.v[f->slots[s] - 1], k)))
     s = (s + 1) & (f->nslots - 1);
   return s;
 }
@@ -45,24 +73,31 @@ static enum nsr_status grow(struct finder *f) {
   size_t n = f->nslots ? 2 * f->nslots : 256;
   NSR_NEW(f->ctx, NSR_SCRATCH, f->slots, n);
   f->nslots = n;
-  for (size_t i = 0; i < f->keys.n; i++)
-    f->slots[find_slot(f, &f->keys.v[i])] = (uint32_t)i + 1;
+  for (size_t i = 0; i < f->groups.n; i++) { /* all different */
+    size_t s = f->hashes.v[i] & (n - 1);
+    while (f->slots[s])
+      s = (s + 1) & (n - 1);
+    f->slots[s] = (uint32_t)i + 1;
+  }
   return NSR_OK;
 }
 
-static enum nsr_status group_of(struct finder *f, const struct key *k,
+static enum nsr_status group_of(struct finder *f,
+                                const struct nsr_footprint *footprint,
                                 const struct nsr_pattern *pattern, bool moves,
                                 uint32_t *out) {
-  if (2 * (f->keys.n + 1) > f->nslots)
+  struct key k;
+  if (2 * (f->groups.n + 1) > f->nslots)
     NSR_TRY(grow(f));
-  size_t s = find_slot(f, k);
+  make_key(footprint, pattern, moves, &k);
+  uint64_t h = hash(&k);
+  size_t s = find_slot(f, &k, h);
   if (!f->slots[s]) {
-    NSR_PUSH(f->ctx, NSR_SCRATCH, &f->keys, *k);
-    NSR_PUSH(f->ctx, NSR_SCRATCH, &f->groups,
-             (struct nsr_site_group){.footprint = k->footprint,
-                                     .pattern = *pattern,
-                                     .moves = moves,
-                                     .self = NSR_NONE});
+    NSR_APPEND(f->ctx, NSR_SCRATCH, &f->hashes, h);
+    struct nsr_site_group g = {.moves = moves, .self = NSR_NONE};
+    g.footprint = k.footprint;
+    memcpy(&g.pattern, pattern, sizeof g.pattern);
+    NSR_APPEND(f->ctx, NSR_SCRATCH, &f->groups, g);
     f->slots[s] = (uint32_t)f->groups.n;
   }
   *out = f->slots[s] - 1;
@@ -112,21 +147,10 @@ static enum nsr_status push_site(struct finder *f, uint32_t w,
                        .writes = nsr_role_writes(role),
                        .may = nsr_role_may(role),
                        .acc = pattern->op.acc};
-  struct key k;
-  memset(&k, 0, sizeof k);
-  k.footprint = *footprint;
-  k.footprint.role = NSR_R;
-  if (moves) {
-    k.pattern = *pattern;
-    k.pattern.op.role = NSR_R;
-    k.pattern.op.acc = false;
-    k.pattern.op.dtype = 0;
-    k.pattern.op.indexed_by = 0;
-  }
   if (nsr_footprint_empty(footprint))
     return NSR_OK;
-  NSR_TRY(group_of(f, &k, pattern, moves, &s.group));
-  NSR_PUSH(f->ctx, NSR_SCRATCH, &f->sites, s);
+  NSR_TRY(group_of(f, footprint, pattern, moves, &s.group));
+  NSR_APPEND(f->ctx, NSR_SCRATCH, &f->sites, s);
   if (s.writes)
     f->groups.v[s.group].footprint.role = NSR_RW;
   return NSR_OK;

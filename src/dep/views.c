@@ -1,6 +1,7 @@
 /* views.c - sets that age, are shared and are merged. */
 #include "dep/views.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/work.h"
@@ -142,18 +143,34 @@ static enum nsr_status fresh(struct nsr_walk *w, struct nsr_view **place) {
 
 /* ---- pasts */
 
-/* The past with this set, which is one of the last ones or becomes new. */
+static uint32_t hash_facts(const struct nsr_facts *f) {
+  uint64_t h = f->n;
+  for (uint32_t i = 0; i < f->n; i++) {
+    uint64_t x = (uint64_t)f->v[i].lo << 32 | f->v[i].hi;
+    h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15) + f->v[i].level;
+    h ^= h >> 29;
+  }
+  return (uint32_t)(h >> 16);
+}
+
+/* The past with this set; of equal ones there are several only where there are
+ * many. */
 static enum nsr_status push_past(struct nsr_walk *w,
                                  const struct nsr_facts *set, uint32_t *out) {
-  uint32_t n = (uint32_t)w->pasts.n;
-  for (uint32_t i = n; i-- > 0 && n - i <= 16;)
-    if (nsr_facts_equal(&w->pasts.v[i].set, set)) {
-      *out = i;
+  uint32_t n = (uint32_t)w->pasts.n, slot = hash_facts(set);
+  for (;; slot++) {
+    uint32_t i = w->past_slots[slot % NSR_PAST_SLOTS];
+    if (i == 0)
+      break;
+    *out = i - 1;
+    if (nsr_facts_equal(&w->pasts.v[i - 1].set, set))
       return NSR_OK;
-    }
+  }
   struct nsr_past p = {0};
   NSR_TRY(nsr_facts_copy(&w->slots.pool, &p.set, set));
   NSR_PUSH(w->ctx, NSR_SCRATCH, &w->pasts, p);
+  if (n < NSR_PAST_SLOTS / 2)
+    w->past_slots[slot % NSR_PAST_SLOTS] = (uint16_t)(n + 1);
   *out = n;
   return NSR_OK;
 }
@@ -199,8 +216,10 @@ static enum nsr_status merge_pasts(struct nsr_walk *w, uint32_t a, uint32_t b,
 /* The same with all of one channel known. */
 static enum nsr_status past_without(struct nsr_walk *w, uint32_t past,
                                     uint32_t ch, uint32_t *out) {
-  if (!w->pasts.v[past].without)
-    NSR_NEW(w->ctx, NSR_SCRATCH, w->pasts.v[past].without, w->nch);
+  if (!w->pasts.v[past].without) {
+    NSR_TAKE(&w->withouts, w->pasts.v[past].without);
+    memset(w->pasts.v[past].without, 0, w->nch * sizeof *out);
+  }
   *out = w->pasts.v[past].without[ch];
   if (*out || past == NSR_PAST_KNOWN)
     return NSR_OK;
@@ -215,16 +234,25 @@ static enum nsr_status past_without(struct nsr_walk *w, uint32_t past,
 /* Begins anew with the item: all of the past is known, or only what lies in
  * front of the last barrier. */
 enum nsr_status nsr_past_reset(struct nsr_walk *w) {
-  for (size_t i = 0; i < w->pasts.n; i++)
+  struct nsr_facts none = {0};
+  uint32_t past;
+  for (size_t i = 0; i < w->pasts.n; i++) {
     nsr_facts_free(&w->slots.pool, &w->pasts.v[i].set);
+    if (w->pasts.v[i].without)
+      nsr_piece_give(&w->withouts, w->pasts.v[i].without);
+  }
   memset(w->merged, 0, sizeof w->merged);
+  memset(w->past_slots, 0, sizeof w->past_slots);
   w->pasts.n = 0;
-  NSR_PUSH(w->ctx, NSR_SCRATCH, &w->pasts, (struct nsr_past){0});
+  NSR_TRY(push_past(w, &none, &past));
+  assert(past == NSR_PAST_KNOWN);
   struct nsr_past all = {0};
   for (uint32_t ch = 0; ch < w->nch; ch++)
     NSR_TRY(nsr_facts_push(&w->slots.pool, &all.set, w->entered.passed.at[ch],
                            w->now.at[ch], w->levels));
   NSR_PUSH(w->ctx, NSR_SCRATCH, &w->pasts, all);
+  uint16_t *slot = &w->past_slots[hash_facts(&all.set) % NSR_PAST_SLOTS];
+  *slot = *slot ? *slot : NSR_PAST_UNKNOWN + 1;
   return NSR_OK;
 }
 

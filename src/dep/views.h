@@ -8,6 +8,7 @@
 #ifndef NSR_DEP_VIEWS_H
 #define NSR_DEP_VIEWS_H
 
+#include "base/pieces.h"
 #include "base/vec.h"
 #include "dep/known.h"
 #include "dep/sets.h"
@@ -36,7 +37,7 @@ enum { NSR_PAST_KNOWN, NSR_PAST_UNKNOWN };
 struct nsr_merged_pasts {
   uint32_t a, b, op, result;
 };
-enum { NSR_MERGED_PASTS = 256 };
+enum { NSR_MERGED_PASTS = 256, NSR_PAST_SLOTS = 512 };
 
 /* A loop, or the program (loop 0). */
 struct nsr_walk_loop {
@@ -116,6 +117,9 @@ struct nsr_walk {
   struct nsr_view *other; /* for a record while it is read */
   struct nsr_view *held;  /* a row, for nsr_walk_back */
   NSR_VEC(struct nsr_past) pasts;
+  struct nsr_pieces withouts;
+  uint16_t past_slots[NSR_PAST_SLOTS]; /* by hash: past + 1, 0: free; the first
+                                          ones only */
   struct nsr_merged_pasts merged[NSR_MERGED_PASTS]; /* by hash; a == b: none */
   struct nsr_facts tmp;
   struct nsr_slots slots; /* of the item; its pool is for all sets */

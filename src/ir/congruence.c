@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bitset.h"
+#include "base/pieces.h"
 #include "base/vec.h"
 
 /* Kinds of nodes; register operations follow. */
@@ -48,6 +49,7 @@ struct walk {
   const struct nsr_scopes *t;
   const struct nsr_cfg *g;
   uint32_t nregs;
+  struct nsr_pieces envs; /* a number by register */
   uint32_t region;
   uint32_t places; /* barriers and scopes with one so far: engines pass the
                       same in the same order, or the kernel is refused */
@@ -298,10 +300,11 @@ static enum nsr_status run_round(struct walk *w, uint32_t scope,
       continue;
     const struct nsr_block *k = &w->g->blocks[b];
     for (uint32_t j = k->first; j < k->first + k->n; j++) {
+      const struct nsr_node *node = &w->g->program->nodes[w->g->engine][j];
       struct nsr_insn x;
-      NSR_TRY(decode(w, j, &x));
-      if (x.dst < 0 || x.desc->cls != NSR_CONTROL)
+      if (node->dst < 0 || node->cls != NSR_CONTROL)
         continue;
+      NSR_TRY(decode(w, j, &x));
       operate(w, env, &x);
       if (nsr_bit(odd, (size_t)x.dst))
         env[x.dst] = unknown(w->n);
@@ -380,8 +383,9 @@ static enum nsr_status enter_loop(struct walk *w, uint32_t scope, uint32_t name,
                                   const bool *every, const uint64_t *set,
                                   const uint64_t *odd, uint32_t *env) {
   uint32_t *at, *phi;
-  NSR_NEW(w->n->ctx, NSR_SCRATCH, at, w->nregs);
-  NSR_NEW(w->n->ctx, NSR_SCRATCH, phi, w->nregs);
+  NSR_TAKE(&w->envs, at);
+  NSR_TAKE(&w->envs, phi);
+  memset(phi, 0, w->nregs * sizeof *phi);
   for (uint32_t r = 0; r < w->nregs; r++)
     at[r] = !nsr_bit(set, r)  ? env[r]
             : nsr_bit(odd, r) ? unknown(w->n)
@@ -404,6 +408,8 @@ static enum nsr_status enter_loop(struct walk *w, uint32_t scope, uint32_t name,
   for (uint32_t r = 0; r < w->nregs; r++)
     if (nsr_bit(set, r))
       env[r] = phi[r] ? phi[r] : unknown(w->n);
+  nsr_piece_give(&w->envs, at);
+  nsr_piece_give(&w->envs, phi);
   return NSR_OK;
 }
 
@@ -447,7 +453,7 @@ static enum nsr_status walk_loop(struct walk *w, uint32_t scope,
   NSR_NEW(w->n->ctx, NSR_SCRATCH, set, nsr_bits_words(w->nregs));
   NSR_NEW(w->n->ctx, NSR_SCRATCH, odd, nsr_bits_words(w->nregs));
   nsr_cfg_every(w->g, (uint32_t)(l - w->g->loops), every);
-  NSR_TRY(nsr_scopes_sets(w->n->ctx, w->t, scope, every, set, odd));
+  nsr_scopes_sets(w->t, scope, every, set, odd);
   uint32_t name = loop_name(w, scope);
   NSR_TRY(enter_loop(w, scope, name, every, set, odd, env));
   for (uint32_t i = 0; i < l->nblocks; i++)
@@ -475,12 +481,13 @@ static enum nsr_status walk_arm(struct walk *w, uint32_t scope, uint32_t branch,
   if ((uint32_t)n->aux != s->entry)
     test = negated(w, test);
   s->key = test && w->n->known.v[test] ? test : 0;
-  NSR_NEW(w->n->ctx, NSR_SCRATCH, inner, w->nregs);
+  NSR_TAKE(&w->envs, inner);
   memcpy(inner, before, w->nregs * sizeof *inner);
   NSR_TRY(walk_body(w, scope, inner));
   for (uint32_t r = 0; r < w->nregs; r++)
     if (inner[r] != before[r])
       env[r] = make(w->n, JOIN, test, inner[r], env[r]);
+  nsr_piece_give(&w->envs, inner);
   if (s->barrier)
     w->region = make(w->n, REGION, 4, w->places++, region);
   return NSR_OK;
@@ -491,7 +498,7 @@ static enum nsr_status walk_island(struct walk *w, uint32_t scope,
                                    uint32_t *env) {
   uint64_t *set;
   NSR_NEW(w->n->ctx, NSR_SCRATCH, set, nsr_bits_words(w->nregs));
-  NSR_TRY(nsr_scopes_sets(w->n->ctx, w->t, scope, NULL, set, NULL));
+  nsr_scopes_sets(w->t, scope, NULL, set, NULL);
   for (uint32_t r = 0; r < w->nregs; r++)
     if (nsr_bit(set, r))
       env[r] = unknown(w->n);
@@ -504,7 +511,8 @@ static enum nsr_status walk_body(struct walk *w, uint32_t scope,
                                  uint32_t *env) {
   const struct nsr_scope *s = &w->t->scopes[scope];
   uint32_t *before, branch = 0;
-  NSR_NEW(w->n->ctx, NSR_SCRATCH, before, w->nregs);
+  NSR_TAKE(&w->envs, before);
+  memset(before, 0, w->nregs * sizeof *before);
   for (uint32_t i = 0; i < s->nitems; i++) {
     const struct nsr_item *it = &w->t->items[s->first_item + i];
     if (!it->is_scope) {
@@ -520,6 +528,7 @@ static enum nsr_status walk_body(struct walk *w, uint32_t scope,
       NSR_TRY(walk_arm(w, it->first, branch, before, env));
     }
   }
+  nsr_piece_give(&w->envs, before);
   return NSR_OK;
 }
 
@@ -530,7 +539,9 @@ static enum nsr_status walk_engine(struct numbers *n,
                    .g = scopes->cfg,
                    .nregs = scopes->cfg->program->k->isa->registers};
   uint32_t *env;
-  NSR_NEW(n->ctx, NSR_SCRATCH, env, w.nregs);
+  w.envs = (struct nsr_pieces){
+      .ctx = n->ctx, .arena = NSR_SCRATCH, .size = w.nregs * sizeof *env};
+  NSR_TAKE(&w.envs, env);
   NSR_NEW(n->ctx, NSR_SCRATCH, w.test, w.g->nblocks);
   NSR_NEW(n->ctx, NSR_SCRATCH, w.every, w.g->nblocks);
   for (uint32_t r = 0; r < w.nregs; r++)

@@ -93,6 +93,7 @@ static struct nsr_node node_of(const struct nsr_kernel *k, int engine,
                        .channel = -1,
                        .marked = d->unknown_effects || d->external,
                        .unknown = d->unknown_effects,
+                       .dst = x->dst,
                        .wait = x->wait,
                        .update = x->update};
   n.foreign_wait = x->wait.cmp && !nsr_owned(k, x->wait.sem);

@@ -19,6 +19,7 @@ struct nsr_node {
   bool unknown;        /* unknown effects */
   bool foreign_wait;   /* its wait is for a semaphore of others */
   bool foreign_update; /* its update tells others */
+  int16_t dst;         /* the register it sets, -1: none */
   struct nsr_wait wait;
   struct nsr_update update;
   int32_t aux; /* branch: target index; barrier: id */

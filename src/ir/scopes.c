@@ -480,30 +480,24 @@ enum nsr_status nsr_scopes_build(struct nsr_ctx *ctx, const struct nsr_cfg *g,
 }
 
 /* One stretch of code, for nsr_scopes_sets. */
-static enum nsr_status code_sets(struct nsr_ctx *ctx, const struct nsr_cfg *g,
-                                 const struct nsr_item *it, const bool *every,
-                                 uint64_t *set, uint64_t *odd) {
-  const struct nsr_program *p = g->program;
+static void code_sets(const struct nsr_cfg *g, const struct nsr_item *it,
+                      const bool *every, uint64_t *set, uint64_t *odd) {
+  const struct nsr_node *nodes = g->program->nodes[g->engine];
   for (uint32_t i = it->first; i < it->first + it->n; i++) {
-    struct nsr_insn x;
-    NSR_TRY(nsr_stream_decode(ctx, p->k, p->stream[g->engine], i, &x));
-    if (x.dst < 0)
+    if (nodes[i].dst < 0)
       continue;
-    nsr_bit_set(set, (size_t)x.dst);
-    if (odd && (!every[g->block_of[it->first]] || x.desc->cls != NSR_CONTROL))
-      nsr_bit_set(odd, (size_t)x.dst);
+    nsr_bit_set(set, (size_t)nodes[i].dst);
+    if (odd && (!every[g->block_of[it->first]] || nodes[i].cls != NSR_CONTROL))
+      nsr_bit_set(odd, (size_t)nodes[i].dst);
   }
-  return NSR_OK;
 }
 
-enum nsr_status nsr_scopes_sets(struct nsr_ctx *ctx, const struct nsr_scopes *t,
-                                uint32_t scope, const bool *every,
-                                uint64_t *set, uint64_t *odd) {
+void nsr_scopes_sets(const struct nsr_scopes *t, uint32_t scope,
+                     const bool *every, uint64_t *set, uint64_t *odd) {
   for (uint32_t s = scope; s <= t->scopes[scope].last; s++)
     for (uint32_t i = 0; i < t->scopes[s].nitems; i++) {
       const struct nsr_item *it = &t->items[t->scopes[s].first_item + i];
       if (!it->is_scope)
-        NSR_TRY(code_sets(ctx, t->cfg, it, every, set, odd));
+        code_sets(t->cfg, it, every, set, odd);
     }
-  return NSR_OK;
 }

@@ -88,9 +88,7 @@ nsr_scope_stretch(const struct nsr_scopes *t, uint32_t island) {
 /* Adds to set the registers that a scope's subtree sets. With odd, adds to it
  * those set by loads, or by code outside the blocks of `every`: not by the
  * same operations in each iteration. */
-NSR_MUST_USE enum nsr_status nsr_scopes_sets(struct nsr_ctx *ctx,
-                                             const struct nsr_scopes *t,
-                                             uint32_t scope, const bool *every,
-                                             uint64_t *set, uint64_t *odd);
+void nsr_scopes_sets(const struct nsr_scopes *t, uint32_t scope,
+                     const bool *every, uint64_t *set, uint64_t *odd);
 
 #endif

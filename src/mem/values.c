@@ -5,17 +5,27 @@
 #include <string.h>
 
 #include "base/bitset.h"
+#include "base/pieces.h"
 #include "base/vec.h"
 
 /* While a loop's round is run symbolically, a value may be a register's at
  * the round's start plus a constant. */
 enum { FORM_START = NSR_FORM_PERIODIC + 1 };
 
+/* A loop's register operations that run in every iteration, in order. */
+struct round {
+  NSR_VEC(struct nsr_insn) ops;
+  uint64_t *other; /* registers that other code of the loop sets */
+};
+
 struct build {
   struct nsr_ctx *ctx;
   const struct nsr_scopes *t;
   const struct nsr_cfg *g;
   uint32_t nregs;
+  struct nsr_pieces envs; /* a form by register */
+  struct nsr_pieces bits; /* a bit by register */
+  struct round round;     /* of the outermost loop around here */
   bool *every;
   NSR_VEC(struct nsr_operand_form) forms;
 };
@@ -236,19 +246,19 @@ static void forget(const struct build *b, struct nsr_form *env,
 
 /* ---- one round of an outermost loop */
 
-/* A loop's register operations that run in every iteration, in order. */
-struct round {
-  NSR_VEC(struct nsr_insn) ops;
-  uint64_t *other; /* registers that other code of the loop sets */
-};
+static void clear_bits(const struct build *b, uint64_t *set) {
+  memset(set, 0, nsr_bits_words(b->nregs) * sizeof *set);
+}
 
+/* Of a loop: its round, and (set) all registers that it sets. */
 static enum nsr_status collect_round(struct build *b, uint32_t scope,
-                                     uint32_t loop, struct round *out) {
+                                     uint32_t loop, uint64_t *set) {
   const struct nsr_cfg *g = b->g;
-  uint64_t *set;
-  NSR_NEW(b->ctx, NSR_SCRATCH, set, nsr_bits_words(b->nregs));
-  NSR_NEW(b->ctx, NSR_SCRATCH, out->other, nsr_bits_words(b->nregs));
-  NSR_TRY(nsr_scopes_sets(b->ctx, b->t, scope, b->every, set, out->other));
+  const struct nsr_node *nodes = g->program->nodes[g->engine];
+  struct round *r = &b->round;
+  r->ops.n = 0;
+  clear_bits(b, r->other);
+  nsr_scopes_sets(b->t, scope, b->every, set, r->other);
   for (uint32_t i = 0; i < g->loops[loop].nblocks; i++) {
     uint32_t block = g->loops[loop].blocks[i];
     const struct nsr_block *k = &g->blocks[block];
@@ -256,9 +266,10 @@ static enum nsr_status collect_round(struct build *b, uint32_t scope,
       continue;
     for (uint32_t j = k->first; j < k->first + k->n; j++) {
       struct nsr_insn x;
+      if (nodes[j].dst < 0 || nodes[j].cls != NSR_CONTROL)
+        continue;
       NSR_TRY(decode(b, j, &x));
-      if (x.dst >= 0 && x.desc->cls == NSR_CONTROL)
-        NSR_PUSH(b->ctx, NSR_SCRATCH, &out->ops, x);
+      NSR_PUSH(b->ctx, NSR_SCRATCH, &r->ops, x);
     }
   }
   return NSR_OK;
@@ -296,41 +307,46 @@ static struct nsr_form orbit(const struct build *b, const struct round *r,
   return unknown;
 }
 
-/* env holds the registers in front of the loop; makes them those at the
- * start of its t-th iteration. */
-static enum nsr_status enter_loop(struct build *b, uint32_t scope,
-                                  uint32_t loop, struct nsr_form *env) {
-  struct round r = {0};
-  struct nsr_form *at, *fixed;
-  uint64_t *set;
+/* env holds the registers in front of the loop, which sets those in set; makes
+ * them those at the start of its t-th iteration. fixed, at: room. */
+static void find_forms(struct build *b, const uint64_t *set,
+                       struct nsr_form *env, struct nsr_form *fixed,
+                       struct nsr_form *at, struct nsr_form *room) {
+  const struct round *r = &b->round;
   size_t bytes = b->nregs * sizeof *env;
-  NSR_TRY(collect_round(b, scope, loop, &r));
-  NSR_NEW(b->ctx, NSR_SCRATCH, at, b->nregs);
-  NSR_NEW(b->ctx, NSR_SCRATCH, fixed, b->nregs);
-  NSR_NEW(b->ctx, NSR_SCRATCH, set, nsr_bits_words(b->nregs));
-  NSR_TRY(nsr_scopes_sets(b->ctx, b->t, scope, NULL, set, NULL));
   memcpy(fixed, env, bytes);
   forget(b, fixed, set);
   memcpy(at, fixed, bytes);
   for (uint32_t q = 0; q < b->nregs; q++)
     if (nsr_bit(set, q))
       at[q] = (struct nsr_form){.kind = FORM_START, .step = (int32_t)q};
-  run_round(b, &r, at);
-  struct nsr_form *scratch;
-  NSR_NEW(b->ctx, NSR_SCRATCH, scratch, b->nregs);
+  run_round(b, r, at);
   for (uint32_t q = 0; q < b->nregs; q++) {
     if (!nsr_bit(set, q))
       continue;
     struct nsr_form start = env[q];
     env[q] = unknown;
-    if (start.kind != NSR_FORM_CONST || nsr_bit(r.other, q))
+    if (start.kind != NSR_FORM_CONST || nsr_bit(r->other, q))
       continue;
     if (at[q].kind == FORM_START && at[q].step == (int32_t)q)
       env[q] = (struct nsr_form){
           .kind = NSR_FORM_AFFINE, .base = start.base, .step = at[q].base};
     else
-      env[q] = orbit(b, &r, fixed, scratch, q, start.base);
+      env[q] = orbit(b, r, fixed, room, q, start.base);
   }
+}
+
+static enum nsr_status enter_loop(struct build *b, uint32_t scope,
+                                  uint64_t *set, struct nsr_form *env) {
+  struct nsr_form *room[3];
+  uint32_t loop = b->g->blocks[b->g->block_of[b->t->scopes[scope].entry]].loop;
+  nsr_cfg_every(b->g, loop, b->every);
+  NSR_TRY(collect_round(b, scope, loop, set));
+  for (int i = 0; i < 3; i++)
+    NSR_TAKE(&b->envs, room[i]);
+  find_forms(b, set, env, room[0], room[1], room[2]);
+  for (int i = 0; i < 3; i++)
+    nsr_piece_give(&b->envs, room[i]);
   return NSR_OK;
 }
 
@@ -343,8 +359,8 @@ static enum nsr_status record(struct build *b, const struct nsr_form *env,
       continue;
     const struct nsr_form *f = &env[x->operands[o].reg];
     if (f->kind != NSR_FORM_UNKNOWN)
-      NSR_PUSH(b->ctx, NSR_SCRATCH, &b->forms,
-               (struct nsr_operand_form){i, (uint8_t)o, *f});
+      NSR_APPEND(b->ctx, NSR_SCRATCH, &b->forms,
+                 (struct nsr_operand_form){i, (uint8_t)o, *f});
   }
   return NSR_OK;
 }
@@ -359,20 +375,21 @@ static enum nsr_status walk_nested(struct build *b, uint32_t scope,
   bool loop = s->kind == NSR_SCOPE_LOOP;
   struct nsr_form *inner;
   uint64_t *set;
-  NSR_NEW(b->ctx, NSR_SCRATCH, inner, b->nregs);
-  NSR_NEW(b->ctx, NSR_SCRATCH, set, nsr_bits_words(b->nregs));
-  NSR_TRY(nsr_scopes_sets(b->ctx, b->t, scope, NULL, set, NULL));
+  NSR_TAKE(&b->envs, inner);
+  NSR_TAKE(&b->bits, set);
+  clear_bits(b, set);
   memcpy(inner, env, b->nregs * sizeof *env);
-  if (loop && in_loop) {
+  if (loop && !in_loop)
+    NSR_TRY(enter_loop(b, scope, set, inner));
+  else
+    nsr_scopes_sets(b->t, scope, NULL, set, NULL);
+  if (loop && in_loop)
     forget(b, inner, set);
-  } else if (loop) {
-    uint32_t l = b->g->blocks[b->g->block_of[s->entry]].loop;
-    nsr_cfg_every(b->g, l, b->every);
-    NSR_TRY(enter_loop(b, scope, l, inner));
-  }
   if (s->kind != NSR_SCOPE_ISLAND) /* whose order is not that of its code */
     NSR_TRY(walk(b, scope, in_loop || loop, inner));
   forget(b, env, set);
+  nsr_piece_give(&b->envs, inner);
+  nsr_piece_give(&b->bits, set);
   return NSR_OK;
 }
 
@@ -410,7 +427,12 @@ enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
                     .g = scopes->cfg,
                     .nregs = scopes->cfg->program->k->isa->registers};
   struct nsr_form *env;
+  size_t bits = nsr_bits_words(b.nregs) * sizeof *b.round.other;
+  b.envs = (struct nsr_pieces){
+      .ctx = ctx, .arena = NSR_SCRATCH, .size = b.nregs * sizeof *env};
+  b.bits = (struct nsr_pieces){.ctx = ctx, .arena = NSR_SCRATCH, .size = bits};
   NSR_NEW(ctx, NSR_SCRATCH, env, b.nregs);
+  NSR_TAKE(&b.bits, b.round.other);
   NSR_NEW(ctx, NSR_SCRATCH, b.every, b.g->nblocks);
   NSR_TRY(walk(&b, 0, false, env));
   if (b.forms.n)

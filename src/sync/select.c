@@ -9,8 +9,8 @@
 
 /* Units of work spent on dropping waits: in all, shared by the items, and for
  * each of an item's works. Past it the rest stays as it is. */
-static const uint64_t effort = UINT64_C(20000000);
-static const uint64_t effort_per_work = 100;
+static const uint64_t effort = UINT64_C(10000000);
+static const uint64_t effort_per_work = 30;
 
 /* Waits at one work up to which each is tried against the others. */
 enum { MAX_THINNED = 4 };
@@ -93,7 +93,7 @@ static enum nsr_status add_needs(struct select *s, uint32_t w) {
     struct nsr_need n = need_for(s, &deps->deps[i]);
     if (s->needs.n == s->first[w])
       NSR_TRY(nsr_walk_hold(s->walk, deps->tree->works[w].engine));
-    NSR_PUSH(s->ctx, NSR_SCRATCH, &s->needs, n);
+    NSR_APPEND(s->ctx, NSR_SCRATCH, &s->needs, n);
     NSR_TRY(enter(s, &n));
   }
   return NSR_OK;
@@ -235,6 +235,7 @@ static enum nsr_status select_items(struct select *s) {
 enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
                                  const struct nsr_deps *deps,
                                  struct nsr_needs *out) {
+  struct nsr_mark mark = nsr_scratch_mark(ctx);
   struct select s = {.ctx = ctx, .deps = deps};
   NSR_TRY(nsr_walk_new(ctx, deps->tree, nsr_deps_levels(deps), false, &s.walk));
   for (uint32_t w = 0; w < deps->tree->nworks; w++)
@@ -245,6 +246,11 @@ enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
   for (size_t i = 0; i < s.needs.n; i++)
     if (i >= s.dropped.n || !s.dropped.v[i])
       s.needs.v[kept++] = s.needs.v[i];
-  *out = (struct nsr_needs){(uint32_t)kept, s.needs.v};
+  s.needs.n = kept;
+  struct nsr_need *v;
+  NSR_VEC_DONE(ctx, NSR_SCRATCH, &s.needs, v);
+  struct nsr_kept needs = {v, kept * sizeof *v};
+  NSR_TRY(nsr_scratch_release_but(ctx, mark, &needs, 1));
+  *out = (struct nsr_needs){(uint32_t)kept, needs.p};
   return NSR_OK;
 }

@@ -81,6 +81,49 @@ static void marks(void **state) {
   nsr_ctx_free(ctx);
 }
 
+/* Pieces that outlive a mark, whatever stands around them and however large
+ * they are; memory behind them is zero, and an older mark takes them away. */
+static void kept(void **state) {
+  (void)state;
+  struct prng r = prng_seed("kept", 1);
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_mark outer = nsr_scratch_mark(ctx);
+  for (int round = 0; round < 60; round++) {
+    struct vector v[VECTORS] = {{NULL, 0}};
+    struct nsr_kept kept[VECTORS];
+    /* older than the mark */
+    v[0].n = (size_t)prng_in(&r, 0, round % 3 ? LARGE : 100);
+    v[0].v = nsr_regrow(ctx, NSR_SCRATCH, NULL, 0, v[0].n);
+    struct nsr_mark mark = nsr_scratch_mark(ctx);
+    for (size_t i = 1; i < VECTORS; i++) {
+      assert_non_null(
+          nsr_alloc(ctx, NSR_SCRATCH, (size_t)prng_in(&r, 0, LARGE)));
+      v[i].n = (size_t)prng_in(&r, 0, i % 2 ? LARGE : 2000);
+      v[i].v = nsr_regrow(ctx, NSR_SCRATCH, NULL, 0, v[i].n);
+      assert_non_null(v[i].v);
+    }
+    for (size_t i = 0; i < VECTORS; i++) {
+      fill(&v[i], i, 0);
+      kept[i] = (struct nsr_kept){v[i].v, v[i].n};
+    }
+    assert_int_equal(nsr_scratch_release_but(ctx, mark, kept, VECTORS), NSR_OK);
+    for (int i = 0; i < 20; i++) {
+      size_t n = (size_t)prng_in(&r, 1, 20000);
+      uint8_t *fresh = nsr_alloc(ctx, NSR_SCRATCH, n);
+      assert_non_null(fresh);
+      for (size_t k = 0; k < n; k++)
+        assert_int_equal(fresh[k], 0);
+      memset(fresh, 0xff, n);
+    }
+    for (size_t i = 0; i < VECTORS; i++) {
+      v[i].v = kept[i].p;
+      same(&v[i], i);
+    }
+    nsr_scratch_release(ctx, outer);
+  }
+  nsr_ctx_free(ctx);
+}
+
 /* Text that could not grow says so at its end, and only then. */
 static void text(void **state) {
   (void)state;
@@ -108,6 +151,7 @@ static void text(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(grows), cmocka_unit_test(marks), cmocka_unit_test(text)};
+      cmocka_unit_test(grows), cmocka_unit_test(marks), cmocka_unit_test(kept),
+      cmocka_unit_test(text)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
