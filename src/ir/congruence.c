@@ -7,6 +7,7 @@
 #include "base/bitset.h"
 #include "base/pieces.h"
 #include "base/vec.h"
+#include "base/work.h"
 
 /* Kinds of nodes; register operations follow. */
 enum kind {
@@ -124,6 +125,7 @@ static enum nsr_status intern(struct numbers *n, struct nsr_key_node x,
 static uint32_t make(struct numbers *n, uint32_t kind, uint32_t a, uint32_t b,
                      uint32_t c) {
   uint32_t number = 0;
+  nsr_work_count(n->ctx, NSR_WORK_IR, 1);
   if (!n->failed &&
       intern(n, (struct nsr_key_node){kind, a, b, c}, &number) != NSR_OK)
     n->failed = true;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "base/work.h"
 #include "mem/active.h"
 
 /* order[first..end-1]: accesses with one footprint, one for each owner. */
@@ -114,6 +115,7 @@ static enum nsr_status compare_active(struct finder *f,
   f->met.n = 0;
   NSR_TRY(nsr_active_find(f->ctx, active, g->item.footprint, ++f->queries,
                           &f->met));
+  nsr_work_count(f->ctx, NSR_WORK_MEM, 1 + f->met.n);
   for (size_t i = 0; i < f->met.n; i++)
     NSR_TRY(compare_groups(f, (const struct group *)f->met.v[i], g));
   return NSR_OK;

@@ -1,0 +1,250 @@
+/* test_growth.c - what the passes do for each instruction does not grow with
+ * the kernel, whatever its shape.
+ */
+#include "passes.h"
+
+#include <inttypes.h>
+
+#include "base/strbuf.h"
+#include "base/work.h"
+#include "dep/explicit.h"
+#include "emit/weave.h"
+#include "ir/islands.h"
+
+enum { SMALL = 1000, TIMES = 4, ENGINES = 3, DEPTH = 30 };
+
+/* ---- shapes: one engine's stream with work number 0..n-1 on all of them */
+
+struct text {
+  struct nsr_strbuf *b;
+  int engine;
+};
+
+static void line(const struct text *t, const char *s) {
+  nsr_strbuf_printf(t->b, " %s\n", s);
+}
+
+static bool mine(const struct text *t, int i) {
+  return i % ENGINES == t->engine;
+}
+
+/* Bytes of its own for each work. */
+static void work(const struct text *t, int i) {
+  if (mine(t, i))
+    nsr_strbuf_printf(t->b, " copy w%d+%d[4*4], b0[4*4]\n", i % 64,
+                      16 * (i / 64));
+}
+
+static void begin(const struct text *t, int loop) {
+  nsr_strbuf_printf(t->b, " mov r%d, 0\nl%d:\n", 10 + loop % DEPTH, loop);
+}
+
+static void finish(const struct text *t, int loop) {
+  line(t, "sync");
+  nsr_strbuf_printf(t->b, " add r%d, r%d, 1\n br.lt r%d, r5, l%d\n",
+                    10 + loop % DEPTH, 10 + loop % DEPTH, 10 + loop % DEPTH,
+                    loop);
+}
+
+static void straight(const struct text *t, int n) {
+  for (int i = 0; i < n; i++)
+    work(t, i);
+}
+
+static void one_region(const struct text *t, int n) {
+  begin(t, 0);
+  straight(t, n);
+  finish(t, 0);
+}
+
+/* A loop of many regions; what one engine wrote another reads later. */
+static void regions(const struct text *t, int n) {
+  begin(t, 0);
+  for (int i = 0; i < n; i++) {
+    work(t, i);
+    if (mine(t, i + 1) && i > 40)
+      nsr_strbuf_printf(t->b, " copy v%d[4*4], w%d+%d[4*4]\n", i % 8,
+                        (i - 9) % 64, 16 * ((i - 9) / 64));
+    if (i % 4 == 0)
+      line(t, "sync");
+  }
+  finish(t, 0);
+}
+
+static void loops(const struct text *t, int n) {
+  for (int i = 0; i < n; i += 5) {
+    begin(t, i);
+    for (int k = 0; k < 5; k++)
+      work(t, i + k);
+    finish(t, i);
+  }
+}
+
+static void nest(const struct text *t, int n) {
+  for (int i = 0; i < DEPTH; i++)
+    begin(t, i);
+  straight(t, n);
+  for (int i = DEPTH; i-- > 0;)
+    finish(t, i);
+}
+
+static void arms(const struct text *t, int n) {
+  begin(t, 0);
+  for (int i = 0; i < n; i += 2) {
+    nsr_strbuf_printf(t->b, " br.lt r5, %d, a%d\n", i % 4, i);
+    work(t, i);
+    work(t, i + 1);
+    nsr_strbuf_printf(t->b, "a%d:\n", i);
+    if (i % 10 == 0)
+      line(t, "sync");
+  }
+  finish(t, 0);
+}
+
+/* All of one buffer: each fifth writes, the others read. */
+static void one_buffer(const struct text *t, int n) {
+  for (int i = 0; i < n; i++) {
+    if (i % 5 == 0)
+      line(t, "sync");
+    if (i % 5 == 0 && mine(t, i))
+      line(t, "copy b0[4*4], b1[4*4]");
+    if (i % 5 == 0)
+      line(t, "sync");
+    else
+      work(t, i);
+  }
+}
+
+/* The same where it is not known which bytes. */
+static void unknown_bytes(const struct text *t, int n) {
+  for (int i = 0; i < n; i++) {
+    if (i % 4 == 0)
+      line(t, "sync");
+    if (mine(t, i))
+      nsr_strbuf_printf(t->b,
+                        i % 4 ? " copy v%d[4*4], w0+r5[4*4]\n"
+                              : " copy w0+r5[4*4], v%d[4*4]\n",
+                        i % 8);
+    if (i % 4 == 0)
+      line(t, "sync");
+  }
+}
+
+static const struct {
+  const char *name;
+  void (*write)(const struct text *t, int n);
+} shapes[] = {
+    {"straight", straight},
+    {"one region", one_region},
+    {"regions", regions},
+    {"loops", loops},
+    {"nest", nest},
+    {"arms", arms},
+    {"one buffer", one_buffer},
+    {"unknown bytes", unknown_bytes},
+};
+enum { NSHAPES = sizeof shapes / sizeof *shapes };
+
+static const char *kernel_text(struct nsr_ctx *ctx, int shape, int n) {
+  static const char *const engines[ENGINES] = {"act", "dve", "pool"};
+  struct nsr_strbuf b;
+  const char *text;
+  nsr_strbuf_init(&b, ctx, NSR_KEEP);
+  nsr_strbuf_puts(&b, ".isa tile64\n"
+                      ".tensor n dram i32 [1] at 0 input range 0 4\n"
+                      ".tensor b0 sbuf f32 [1, 4] at 0:1, 0 scratch\n"
+                      ".tensor b1 sbuf f32 [1, 4] at 1:1, 0 scratch\n");
+  for (int i = 0; i < 8; i++)
+    nsr_strbuf_printf(&b, ".tensor v%d sbuf f32 [1, 4] at %d:1, 0 scratch\n", i,
+                      10 + i);
+  for (int i = 0; i < 64; i++)
+    nsr_strbuf_printf(
+        &b, ".tensor w%d sbuf f32 [1, 40000] at %d:1, 0 scratch\n", i, 64 + i);
+  for (int e = 0; e < ENGINES; e++) {
+    struct text t = {&b, e};
+    nsr_strbuf_printf(&b, ".engine %s\n ld r5, n\n", engines[e]);
+    shapes[shape].write(&t, n);
+    nsr_strbuf_puts(&b, " sync\n halt\n");
+  }
+  assert_int_equal(nsr_strbuf_done(&b, &text, NULL), NSR_OK);
+  return text;
+}
+
+/* ---- passes, and what each counted */
+
+enum { TREE, DEPS, SELECT, PLAN, NPASSES };
+
+struct counted {
+  uint64_t units, bytes;
+};
+
+static void note(struct nsr_ctx *ctx, struct counted *now,
+                 struct counted *since) {
+  uint64_t units = 0, bytes = nsr_work(ctx, NSR_WORK_BYTES);
+  for (int w = NSR_WORK_IR; w < NSR_NWORK; w++)
+    units += nsr_work(ctx, (enum nsr_counter)w);
+  *now = (struct counted){units - since->units, bytes - since->bytes};
+  *since = (struct counted){units, bytes};
+}
+
+static enum nsr_status run(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                           struct counted of[NPASSES]) {
+  struct nsr_program p;
+  struct nsr_tree t;
+  struct nsr_islands islands;
+  struct nsr_key_loads doubts = {0};
+  struct nsr_deps deps;
+  struct nsr_needs needs;
+  struct nsr_plan plan;
+  struct nsr_woven woven;
+  struct nsr_budget budget = {UINT32_MAX, UINT32_MAX, NSR_SCHEME_AUTO};
+  struct counted since = {0};
+  uint32_t *target, exit;
+  note(ctx, &of[TREE], &since);
+  NSR_TRY(nsr_program_build(ctx, k, &p));
+  NSR_TRY(nsr_tree_build(ctx, &p, &doubts, &t));
+  NSR_TRY(nsr_islands_find(ctx, &t, NULL, 0, &islands));
+  NSR_TRY(nsr_explicit_map(ctx, &t, &islands, false, &target));
+  NSR_TRY(nsr_tree_linearize(ctx, &t, &islands, &target));
+  NSR_TRY(nsr_tree_exit(ctx, &t, &exit));
+  note(ctx, &of[TREE], &since);
+  NSR_TRY(nsr_deps_find(ctx, &t, target, &deps));
+  note(ctx, &of[DEPS], &since);
+  NSR_TRY(nsr_needs_select(ctx, &deps, &needs));
+  note(ctx, &of[SELECT], &since);
+  NSR_TRY(nsr_plan_make(ctx, &t, &needs, &budget, &plan));
+  NSR_TRY(nsr_weave(ctx, &plan, exit, &woven));
+  note(ctx, &of[PLAN], &since);
+  return NSR_OK;
+}
+
+static void measure(int shape, int n, struct counted of[NPASSES]) {
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_kernel *k = assemble(ctx, kernel_text(ctx, shape, n));
+  if (run(ctx, k, of) != NSR_OK)
+    fail_msg("%s: %s", shapes[shape].name, nsr_ctx_first_error(ctx)->text);
+  nsr_ctx_free(ctx);
+}
+
+static void test_growth(void **state) {
+  static const char *const passes[] = {"tree", "deps", "select", "plan"};
+  (void)state;
+  for (int shape = 0; shape < NSHAPES; shape++) {
+    struct counted small[NPASSES], large[NPASSES];
+    measure(shape, SMALL, small);
+    measure(shape, TIMES * SMALL, large);
+    for (int i = 0; i < NPASSES; i++)
+      /* blocks of memory, and tables that double, come in steps */
+      if (large[i].units > small[i].units * (TIMES + 1) + 100 ||
+          large[i].bytes > small[i].bytes * (2 * TIMES) + 100000)
+        fail_msg("%s, %s: %" PRIu64 " units become %" PRIu64 ", %" PRIu64
+                 " bytes %" PRIu64,
+                 shapes[shape].name, passes[i], small[i].units, large[i].units,
+                 small[i].bytes, large[i].bytes);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_growth)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
