@@ -409,7 +409,11 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   NSR_TRY(analyse(ctx, options, &b, false));
   NSR_TRY(kept_barriers(ctx, &b.program, &b.tree, b.tree.parts[b.exit].insn,
                         b.exit, report));
-  if (b.deps.tree)
+  const char *text;
+  bool done;
+  NSR_TRY(option_text(ctx, options, &text));
+  NSR_TRY(nsr_weave_done(ctx, &b.program, text, &done));
+  if (b.deps.tree && !done)
     NSR_TRY(change(ctx, &b, input, size, options, out, report));
   else
     NSR_TRY(leave(ctx, &b, out, report));

@@ -1,4 +1,6 @@
 /* explain.c - the note a rewritten kernel carries, one line of text a note. */
+#include <string.h>
+
 #include <xxhash.h>
 
 #include "emit/weave.h"
@@ -8,18 +10,43 @@ const char nsr_rewrite_note[] = ".note.nsr.rewrite";
 
 enum { SHT_NOTE_TYPE = 7 };
 
-static enum nsr_status put_hash(struct nsr_strbuf *b, const uint8_t *input,
-                                size_t size) {
+static enum nsr_status hash_text(struct nsr_ctx *ctx, const char *what,
+                                 XXH128_hash_t hash, const char **out) {
   XXH128_canonical_t h;
   struct nsr_strbuf line;
-  const char *text;
-  XXH128_canonicalFromHash(&h, XXH3_128bits(input, size));
-  nsr_strbuf_init(&line, b->ctx, NSR_SCRATCH);
-  nsr_strbuf_puts(&line, "input xxh3-128 ");
+  XXH128_canonicalFromHash(&h, hash);
+  nsr_strbuf_init(&line, ctx, NSR_SCRATCH);
+  nsr_strbuf_printf(&line, "%s xxh3-128 ", what);
   for (size_t i = 0; i < sizeof h.digest; i++)
     nsr_strbuf_printf(&line, "%02x", h.digest[i]);
-  NSR_TRY(nsr_strbuf_done(&line, &text, NULL));
-  nsr_note_put(b, text);
+  return nsr_strbuf_done(&line, out, NULL);
+}
+
+/* Of the options, and the code of all streams, by engine. */
+static enum nsr_status
+code_text(struct nsr_ctx *ctx, const struct nsr_kernel *k, const char *options,
+          const struct nsr_stream *const streams[], const char **out) {
+  XXH128_hash_t h = XXH3_128bits(options, strlen(options));
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (streams[e] && streams[e]->n)
+      h = XXH3_128bits_withSeed(streams[e]->code,
+                                (size_t)streams[e]->n * k->isa->word,
+                                h.low64 ^ (h.high64 * 31 + (uint64_t)e));
+  return hash_text(ctx, "output", h, out);
+}
+
+enum nsr_status nsr_weave_done(struct nsr_ctx *ctx, const struct nsr_program *p,
+                               const char *options, bool *done) {
+  const char *want, *line;
+  *done = false;
+  NSR_TRY(code_text(ctx, p->k, options, p->stream, &want));
+  for (uint32_t i = 0; i < p->k->nsections; i++) {
+    const struct nsr_section *s = &p->k->sections[i];
+    struct nsr_in in = {.p = s->data, .left = s->size};
+    if (strcmp(s->name, nsr_rewrite_note) == 0)
+      while ((line = nsr_note_next(&in)) != NULL)
+        *done |= strcmp(line, want) == 0;
+  }
   return NSR_OK;
 }
 
@@ -77,14 +104,21 @@ enum nsr_status nsr_weave_note(struct nsr_ctx *ctx, const struct nsr_plan *plan,
                                const char *options, const uint8_t *input,
                                size_t size, struct nsr_section *out) {
   struct nsr_strbuf b;
-  const char *data;
+  const struct nsr_stream *streams[NSR_MAX_ENGINES];
+  const char *data, *line;
   size_t n;
   nsr_strbuf_init(&b, ctx, NSR_KEEP);
   nsr_note_put(&b, "nsync-rewrite " NSR_VERSION);
   if (options[0])
     nsr_note_put(&b, options);
-  if (input)
-    NSR_TRY(put_hash(&b, input, size));
+  if (input) {
+    NSR_TRY(hash_text(ctx, "input", XXH3_128bits(input, size), &line));
+    nsr_note_put(&b, line);
+  }
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    streams[e] = &woven->streams[e];
+  NSR_TRY(code_text(ctx, plan->tree->program->k, options, streams, &line));
+  nsr_note_put(&b, line);
   for (uint32_t i = 0; i < plan->nwaits; i++)
     NSR_TRY(put_wait(&b, plan, woven, i));
   for (uint32_t p = 0; p < plan->tree->nparts; p++)

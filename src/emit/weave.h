@@ -25,12 +25,19 @@ NSR_MUST_USE enum nsr_status nsr_weave(struct nsr_ctx *ctx,
                                        const struct nsr_plan *plan,
                                        uint32_t exit, struct nsr_woven *out);
 
-/* The note that explains a rewritten kernel: version, options, hash of the
- * input, and per wait whom it waits for. No paths, no dates. */
+/* The note that explains a rewritten kernel: version, options, hashes of the
+ * input and of options and the code it became, and per wait whom it waits for.
+ * No paths, no dates. */
 NSR_MUST_USE enum nsr_status
 nsr_weave_note(struct nsr_ctx *ctx, const struct nsr_plan *plan,
                const struct nsr_woven *woven, const char *options,
                const uint8_t *input, size_t size, struct nsr_section *out);
+
+/* Whether a kernel is what its own note says came out with these options:
+ * nothing is left to do, whatever could be read now. */
+NSR_MUST_USE enum nsr_status nsr_weave_done(struct nsr_ctx *ctx,
+                                            const struct nsr_program *p,
+                                            const char *options, bool *done);
 
 /* Name of the note's section. */
 extern const char nsr_rewrite_note[];
