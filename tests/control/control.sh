@@ -72,6 +72,8 @@ outcome() { # of $tmp/barrier.o, one line; fails where that is a mistake
   case $? in
   0)
     equal "$tmp/free.o" || return
+    (cd "$tmp" && "$bin/nsync-rewrite" --quiet $options free.o -o again.o &&
+      cmp free.o again.o) >>"$tmp/out" 2>&1 || return
     echo "rewritten: $(count "$tmp/free.o") barriers stay"
     ;;
   1)
