@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "base/work.h"
 
 /* Who updates a semaphore: a channel, or one of these. */
 enum { NOBODY = -1, SEVERAL = -2 };
@@ -70,6 +71,7 @@ static void join_private(const struct map *m, int8_t *set, uint32_t scope);
 
 static void join_segment(const struct map *m, int8_t *set,
                          const struct nsr_part *part) {
+  nsr_work_count(m->ctx, NSR_WORK_DEP, part->n);
   for (uint32_t w = part->first; w < part->first + part->n; w++) {
     if (m->t->works[w].nested != NSR_NONE) {
       if (nsr_common_first(m->t, w))
@@ -204,6 +206,19 @@ static enum nsr_status find_parts(struct map *m, uint32_t **out) {
   return NSR_OK;
 }
 
+/* Adds what a segment updates; each is gone through once, however many scopes
+ * stand in it. own: by part, NULL: not yet. */
+static enum nsr_status join_part(const struct map *m, int8_t *set,
+                                 uint32_t part, int8_t **own) {
+  if (!own[part]) {
+    NSR_NEW(m->ctx, NSR_SCRATCH, own[part], m->nsems);
+    clear(own[part], m->nsems);
+    join_segment(m, own[part], &m->t->parts[part]);
+  }
+  join(set, own[part], m->nsems);
+  return NSR_OK;
+}
+
 /* head and tail from inner scopes to outer ones, after from outer to inner. */
 static enum nsr_status find_followers(struct map *m) {
   const struct nsr_tree *t = m->t;
@@ -225,13 +240,15 @@ static enum nsr_status find_followers(struct map *m) {
       NSR_TRY(gather(m, s, set, &ends));
   }
   uint32_t *part_of;
+  int8_t **own;
+  NSR_NEW(m->ctx, NSR_SCRATCH, own, t->nparts);
   NSR_TRY(find_parts(m, &part_of));
   for (uint32_t s = 0; s < t->nscopes; s++) {
     clear(set, m->nsems);
     if (s > 0)
       join(set, m->after + part_of[s] * n, m->nsems);
     if (s > 0 && t->parts[part_of[s]].kind == NSR_PART_SEGMENT)
-      join_segment(m, set, &t->parts[part_of[s]]);
+      NSR_TRY(join_part(m, set, part_of[s], own));
     if (t->scopes[s].kind == NSR_SCOPE_LOOP)
       join(set, m->head + s * n, m->nsems);
     NSR_TRY(follow(m, s, set, m->after));
@@ -285,7 +302,7 @@ static enum nsr_status add_update(struct map *m, uint32_t w, uint32_t in) {
 static enum nsr_status cannot_read(struct map *m, uint32_t w, uint32_t part,
                                    const char *why) {
   const struct nsr_work *x = &m->t->works[w];
-  const char *what = nsr_printf(m->ctx, NSR_SCRATCH, "the wait on semaphore %u",
+  const char *what = nsr_printf(m->ctx, NSR_KEEP, "the wait on semaphore %u",
                                 nsr_work_node(m->t, x)->wait.sem);
   if (!what)
     return NSR_E_NOMEM;
@@ -546,6 +563,7 @@ static enum nsr_status map_body(struct map *m, uint32_t scope) {
 enum nsr_status nsr_explicit_map(struct nsr_ctx *ctx, const struct nsr_tree *t,
                                  struct nsr_islands *islands, bool lenient,
                                  uint32_t **target) {
+  struct nsr_mark mark = nsr_scratch_mark(ctx);
   struct map m = {.ctx = ctx,
                   .t = t,
                   .islands = islands,
@@ -558,6 +576,12 @@ enum nsr_status nsr_explicit_map(struct nsr_ctx *ctx, const struct nsr_tree *t,
   NSR_TRY(find_followers(&m));
   restart(&m);
   NSR_TRY(map_body(&m, 0));
-  *target = m.target;
+  struct nsr_kept kept[] = {
+      {m.target, t->nworks * sizeof *m.target},
+      {islands->troubles.v,
+       islands->troubles.cap * sizeof *islands->troubles.v}};
+  NSR_TRY(nsr_scratch_release_but(ctx, mark, kept, 2));
+  *target = kept[0].p;
+  islands->troubles.v = kept[1].p;
   return NSR_OK;
 }

@@ -413,21 +413,18 @@ static enum nsr_status build_group(struct build *b, const struct group *g) {
 /* How far ahead an engine's elements are compared. */
 enum { LOOK_AHEAD = 32 };
 
-/* The first element of engine e from *at on that is decided like `like`;
- * *at moves behind it. */
+/* The first element of an engine from *at on that is decided like `like`; *at
+ * moves behind it. next: by work, from start on. */
 static uint32_t find_like(const struct build *b, const struct nsr_scope *like,
-                          int e, uint32_t *at, uint32_t end) {
-  uint32_t seen = 0;
-  for (uint32_t w = *at; w < end && seen < LOOK_AHEAD; w++) {
-    const struct nsr_work *x = &b->works.v[w];
-    if (x->engine != e || x->nested == NSR_NONE)
-      continue;
+                          const uint32_t *next, uint32_t start, uint32_t *at) {
+  uint32_t w = *at;
+  for (int seen = 0; w != NSR_NONE && seen < LOOK_AHEAD; seen++) {
     const struct nsr_scope *s = local_scope(b, w);
     if (s->key == like->key && s->kind == like->kind) {
-      *at = w + 1;
+      *at = next[w - start];
       return w;
     }
-    seen++;
+    w = next[w - start];
   }
   return NSR_NONE;
 }
@@ -438,13 +435,20 @@ static uint32_t find_like(const struct build *b, const struct nsr_scope *like,
 static enum nsr_status group_elements(struct build *b, uint32_t start,
                                       struct group **out, size_t *n) {
   uint32_t end = (uint32_t)b->works.n, at[NSR_MAX_ENGINES];
+  uint32_t *next; /* by element: the next one of its engine */
   bool *grouped;
   NSR_VEC(struct group) v = {0};
   NSR_NEW(b->ctx, NSR_SCRATCH, grouped, end - start);
+  NSR_NEW(b->ctx, NSR_SCRATCH, next, end - start);
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    at[e] = start;
-  for (uint32_t w = end; w-- > start;)
-    at[b->works.v[w].engine] = w; /* the first of each engine */
+    at[e] = NSR_NONE;
+  for (uint32_t w = end; w-- > start;) {
+    const struct nsr_work *x = &b->works.v[w];
+    if (x->nested == NSR_NONE)
+      continue;
+    next[w - start] = at[x->engine];
+    at[x->engine] = w;
+  }
   for (uint32_t w = start; w < end; w++) {
     if (b->works.v[w].nested == NSR_NONE || grouped[w - start])
       continue;
@@ -453,7 +457,7 @@ static enum nsr_status group_elements(struct build *b, uint32_t start,
     for (int e = 0; e < NSR_MAX_ENGINES; e++) {
       bool later =
           s->key && e > b->works.v[w].engine && w >= at[b->works.v[w].engine];
-      g.elements[e] = later ? find_like(b, s, e, &at[e], end) : NSR_NONE;
+      g.elements[e] = later ? find_like(b, s, next, start, &at[e]) : NSR_NONE;
       if (g.elements[e] != NSR_NONE)
         grouped[g.elements[e] - start] = true;
     }

@@ -101,6 +101,19 @@ static void arms(const struct text *t, int n) {
   finish(t, 0);
 }
 
+/* Without a barrier, so that each engine's are its own. */
+static void private_arms(const struct text *t, int n) {
+  begin(t, 0);
+  for (int i = 0; i < n; i++) {
+    nsr_strbuf_printf(t->b, " br.lt r5, %d, a%d\n", i % 4, i);
+    if (mine(t, i))
+      nsr_strbuf_printf(t->b, " copy w%d+%d[4*4], b0[4*4] ^s%d\n", i % 64,
+                        16 * (i / 64), t->engine);
+    nsr_strbuf_printf(t->b, "a%d:\n", i);
+  }
+  finish(t, 0);
+}
+
 /* All of one buffer: each fifth writes, the others read. */
 static void one_buffer(const struct text *t, int n) {
   for (int i = 0; i < n; i++) {
@@ -140,6 +153,7 @@ static const struct {
     {"loops", loops},
     {"nest", nest},
     {"arms", arms},
+    {"private arms", private_arms},
     {"one buffer", one_buffer},
     {"unknown bytes", unknown_bytes},
 };
