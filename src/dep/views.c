@@ -256,7 +256,7 @@ enum nsr_status nsr_past_reset(struct nsr_walk *w) {
   return NSR_OK;
 }
 
-/* ---- merging views */
+/* ---- the item's form of sets */
 
 enum { MOST_DENSE_BYTES = 1 << 23 }; /* of all sets of an item */
 
@@ -291,6 +291,8 @@ void nsr_slots_enter(struct nsr_walk *w) {
   nsr_slots_lay(s, x->n <= w->most_dense &&
                        count_views(w, x) * x->n <= MOST_DENSE_BYTES);
 }
+
+/* ---- merging views */
 
 static enum nsr_status merge(struct nsr_walk *w, struct nsr_view *a,
                              const struct nsr_view *b, enum nsr_facts_op op,
