@@ -323,7 +323,30 @@ static enum nsr_status per_loop(struct choice *p) {
   return attempt(p);
 }
 
+/* Whether anything waits for others. */
+static bool waits_outside(const struct nsr_program *p) {
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    for (uint32_t i = 0; p->stream[e] && i < p->stream[e]->n; i++)
+      if (p->nodes[e][i].foreign_wait)
+        return true;
+  return false;
+}
+
+/* A total may wait for more than is owed: for work that waits for others, who
+ * may wait for what comes behind. Counts of a loop never do. */
+static enum nsr_status choose_outside(struct choice *p) {
+  if (p->scheme == NSR_SCHEME_AUTO || p->scheme == NSR_SCHEME_PER_LOOP)
+    return per_loop(p);
+  return nsr_fail(
+      p->ctx, NSR_E_REFUSED,
+      (struct nsr_place){.file = p->t->program->k->path, .insn = -1},
+      "the kernel waits for others: what they wait for could be "
+      "behind a wait for a total; use --scheme=per-loop");
+}
+
 static enum nsr_status choose(struct choice *p) {
+  if (waits_outside(p->t->program))
+    return choose_outside(p);
   switch (p->scheme) {
   case NSR_SCHEME_PER_LOOP:
     return per_loop(p);
