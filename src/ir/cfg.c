@@ -308,6 +308,15 @@ static enum nsr_status list_blocks(struct nsr_ctx *ctx, struct nsr_cfg *g) {
   return NSR_OK;
 }
 
+bool nsr_cfg_has_barrier(const struct nsr_cfg *g, uint32_t block) {
+  const struct nsr_node *nodes = g->program->nodes[g->engine];
+  const struct nsr_block *b = &g->blocks[block];
+  for (uint32_t i = b->first; i < b->first + b->n; i++)
+    if (nodes[i].cls == NSR_BARRIER)
+      return true;
+  return false;
+}
+
 void nsr_cfg_every(const struct nsr_cfg *g, uint32_t l, bool *every) {
   uint32_t h = g->loops[l].header, d = NSR_NONE;
   for (uint32_t i = 0; i < g->loops[l].nblocks; i++) {

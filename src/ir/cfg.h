@@ -80,6 +80,8 @@ NSR_MUST_USE enum nsr_status nsr_refuse_knot(struct nsr_ctx *ctx,
 /* Whether block lies in loop (NSR_NONE contains all). */
 bool nsr_cfg_in_loop(const struct nsr_cfg *g, uint32_t block, uint32_t loop);
 
+bool nsr_cfg_has_barrier(const struct nsr_cfg *g, uint32_t block);
+
 /* Marks the blocks that run once in each completed iteration of a loop: those
  * that dominate all its latches and lie in no loop inside it. every[b] of
  * other blocks stays as it is. */

@@ -378,15 +378,6 @@ static void order_arms(const struct nsr_scopes *t, struct nsr_item *items) {
   }
 }
 
-static bool block_has_barrier(const struct nsr_cfg *g, uint32_t block) {
-  const struct nsr_node *nodes = g->program->nodes[g->engine];
-  const struct nsr_block *b = &g->blocks[block];
-  for (uint32_t i = b->first; i < b->first + b->n; i++)
-    if (nodes[i].cls == NSR_BARRIER)
-      return true;
-  return false;
-}
-
 /* Searches scope s from its entry without passing a barrier: a loop is
  * anchored if its header cannot be reached again, an arm if its end cannot be
  * reached. seen[b] == s + 1 marks what this search has seen. */
@@ -427,7 +418,7 @@ static enum nsr_status mark_anchors(struct nsr_ctx *ctx,
   NSR_NEW(ctx, NSR_SCRATCH, stack, n);
   for (uint32_t b = 0; b < n; b++)
     has_barrier[b] = t->cfg->blocks[b].stretch == NSR_NONE
-                         ? block_has_barrier(t->cfg, b)
+                         ? nsr_cfg_has_barrier(t->cfg, b)
                          : t->cfg->stretches[t->cfg->blocks[b].stretch].barred;
   t->scopes[0].anchored = true;
   for (uint32_t s = 1; s < t->nscopes; s++)

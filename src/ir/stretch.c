@@ -258,15 +258,6 @@ static enum nsr_status add(struct stretches *s, uint32_t knot) {
 
 /* ---- collapsing */
 
-static bool has_barrier(const struct nsr_cfg *g, uint32_t block) {
-  const struct nsr_node *nodes = g->program->nodes[g->engine];
-  const struct nsr_block *b = &g->blocks[block];
-  for (uint32_t i = b->first; i < b->first + b->n; i++)
-    if (nodes[i].cls == NSR_BARRIER)
-      return true;
-  return false;
-}
-
 /* Whether no way through x passes by all barriers. */
 static bool is_barred(struct stretches *s, const struct grown *x) {
   uint32_t turn = ++s->turn, top = 0;
@@ -274,7 +265,7 @@ static bool is_barred(struct stretches *s, const struct grown *x) {
   s->stack[top++] = x->entry;
   while (top > 0) {
     uint32_t b = s->stack[--top];
-    if (has_barrier(s->g, b))
+    if (nsr_cfg_has_barrier(s->g, b))
       continue;
     for (int j = 0; j < 2; j++) {
       uint32_t y = s->g->blocks[b].succ[j];
