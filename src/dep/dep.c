@@ -32,10 +32,9 @@ struct search {
   const uint32_t *target;
   struct nsr_sites sites;
   struct nsr_chains chains;
-  struct around *scopes; /* by scope: the works of its subtree */
-  uint32_t *loop_of;     /* by work: nsr_distance_loop */
-  uint32_t next;         /* the work behind the last one looked at */
-  bool *complete; /* by work: ordered behind all that it conflicts with */
+  uint32_t *loop_of; /* by work: nsr_distance_loop */
+  uint32_t next;     /* the work behind the last one looked at */
+  bool *complete;    /* by work: ordered behind all that it conflicts with */
   uint32_t *first;
   NSR_VEC(struct nsr_dep) deps;
   bool outside; /* others take part */
@@ -305,7 +304,7 @@ static struct reach reach_of(const struct search *s, const struct nsr_work *x,
   }
   bool one_trip = !s->t->scopes[s->t->scopes[in->scope].parent].loops;
   bool all = x->scope == in->scope || one_trip;
-  return (struct reach){true, all ? 0 : s->scopes[x->scope].first};
+  return (struct reach){true, all ? 0 : s->t->scopes[x->scope].first_work};
 }
 
 /* Looks at entries to-1 .. from of a chain, in front of the work that looks or
@@ -398,9 +397,12 @@ static enum nsr_status look_in_lists(struct search *s, bool writers) {
 static enum nsr_status find_loops(struct search *s) {
   uint32_t scope = s->t->works[s->w].scope;
   s->loops.n = 0;
-  for (; scope != NSR_NONE; scope = s->t->scopes[scope].parent)
-    if (s->t->scopes[scope].kind == NSR_SCOPE_LOOP)
-      NSR_PUSH(s->ctx, NSR_SCRATCH, &s->loops, s->scopes[scope]);
+  for (; scope != NSR_NONE; scope = s->t->scopes[scope].parent) {
+    const struct nsr_common *x = &s->t->scopes[scope];
+    if (x->kind == NSR_SCOPE_LOOP)
+      NSR_PUSH(s->ctx, NSR_SCRATCH, &s->loops,
+               (struct around){scope, x->first_work, x->end_work, 0});
+  }
   return NSR_OK;
 }
 
@@ -484,29 +486,12 @@ uint32_t nsr_deps_levels(const struct nsr_deps *deps) {
   return levels;
 }
 
-/* The works of each scope's subtree, which follow each other. */
-static void find_ranges(struct search *s, uint32_t scope, uint32_t *at) {
-  struct around *a = &s->scopes[scope];
-  a->scope = scope;
-  a->first = *at;
-  for (uint32_t p = s->t->scopes[scope].first_part; p != NSR_NONE;
-       p = s->t->parts[p].next)
-    if (s->t->parts[p].kind == NSR_PART_SCOPE)
-      find_ranges(s, s->t->parts[p].first, at);
-    else if (s->t->parts[p].kind == NSR_PART_SEGMENT)
-      *at += s->t->parts[p].n;
-  a->end = *at;
-}
-
 static enum nsr_status prepare(struct search *s) {
   const struct nsr_tree *t = s->t;
-  uint32_t at = 0;
   NSR_TRY(nsr_sites_find(s->ctx, s->d, &s->sites));
   NSR_TRY(nsr_chains_build(s->ctx, &s->sites, &s->chains));
   for (uint32_t i = 0; i < s->sites.nsites; i++)
     s->outside |= s->sites.sites[i].external;
-  NSR_NEW(s->ctx, NSR_SCRATCH, s->scopes, t->nscopes);
-  find_ranges(s, 0, &at);
   NSR_NEW(s->ctx, NSR_SCRATCH, s->complete, t->nworks);
   NSR_NEW(s->ctx, NSR_SCRATCH, s->first, t->nworks + 1);
   NSR_NEW(s->ctx, NSR_SCRATCH, s->loop_of, t->nworks);

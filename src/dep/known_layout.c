@@ -144,18 +144,6 @@ static enum nsr_status push_item(struct nsr_walk *w, uint32_t part,
   return NSR_OK;
 }
 
-/* Works of a scope follow each other: those up to the next part's. */
-static uint32_t works_in(const struct nsr_tree *t, uint32_t scope) {
-  uint32_t n = 0;
-  for (uint32_t p = t->scopes[scope].first_part; p != NSR_NONE;
-       p = t->parts[p].next)
-    if (t->parts[p].kind == NSR_PART_SEGMENT)
-      n += t->parts[p].n;
-    else if (t->parts[p].kind == NSR_PART_SCOPE)
-      n += works_in(t, t->parts[p].first);
-  return n;
-}
-
 static enum nsr_status find_items(struct nsr_walk *w) {
   const struct nsr_tree *t = w->tree;
   uint32_t at = 0;
@@ -166,7 +154,7 @@ static enum nsr_status find_items(struct nsr_walk *w) {
     bool straight = part->kind == NSR_PART_SEGMENT;
     uint32_t n = straight ? part->n : 0, i = 0;
     if (part->kind == NSR_PART_SCOPE)
-      n = works_in(t, part->first);
+      n = t->scopes[part->first].end_work - at;
     assert(!straight || part->first == at);
     for (; straight && n - i > ITEM_WORKS; i += ITEM_WORKS)
       NSR_TRY(push_item(w, p, at + i, ITEM_WORKS));

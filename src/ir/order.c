@@ -364,6 +364,7 @@ static enum nsr_status lay_segment(struct order *o, uint32_t scope,
 static enum nsr_status lay_scope(struct order *o, uint32_t scope) {
   uint32_t last = NSR_NONE, next = o->t->scopes[scope].first_part;
   o->t->scopes[scope].first_part = NSR_NONE;
+  o->t->scopes[scope].first_work = (uint32_t)o->works.n;
   NSR_TRY(lay_header(o, scope, &last));
   for (; next != NSR_NONE; next = o->t->parts[next].next) {
     const struct nsr_part *part = &o->t->parts[next];
@@ -374,6 +375,7 @@ static enum nsr_status lay_scope(struct order *o, uint32_t scope) {
     if (part->kind == NSR_PART_SCOPE)
       NSR_TRY(lay_scope(o, part->first));
   }
+  o->t->scopes[scope].end_work = (uint32_t)o->works.n;
   return NSR_OK;
 }
 

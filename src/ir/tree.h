@@ -73,7 +73,9 @@ struct nsr_common {
   uint32_t last;   /* last scope of its subtree (numbered in preorder) */
   uint32_t depth;
   uint32_t first_part;
-  uint32_t engines;                   /* bit e: engine e runs it */
+  uint32_t first_work, end_work; /* once linearized: the works of its subtree
+                                    are first_work..end_work-1 */
+  uint32_t engines;              /* bit e: engine e runs it */
   uint32_t elements[NSR_MAX_ENGINES]; /* without a barrier, until linearized:
                                          the works that stand for it */
   uint32_t markers, nmarkers;         /* the works behind it, one a channel */
