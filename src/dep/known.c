@@ -7,14 +7,21 @@
 #include "base/work.h"
 #include "dep/views.h"
 
+/* An engine's row, with all loops that lie between its making and now; what
+ * has issued since then may still be missing. */
+static enum nsr_status current_row(struct nsr_walk *w, int engine,
+                                   struct nsr_view **row) {
+  *row = w->rows[w->row[engine]];
+  return (*row)->tick == w->now.tick ? NSR_OK : nsr_view_renew(w, *row);
+}
+
 /* ---- what is asked and told */
 
 enum nsr_status nsr_walk_known(struct nsr_walk *w, int engine, uint32_t q,
                                uint32_t lag, bool *known) {
-  struct nsr_view *row = w->rows[w->row[engine]];
+  struct nsr_view *row;
   uint32_t ch = (uint32_t)w->tree->works[q].channel, s = w->slot[q];
-  if (row->tick != w->now.tick)
-    NSR_TRY(nsr_view_renew(w, row));
+  NSR_TRY(current_row(w, engine, &row));
   if (w->item_of[q] != w->item) {
     *known = nsr_facts_level(&w->pasts.v[row->past].set, s) <= lag;
     return NSR_OK;
@@ -74,9 +81,8 @@ static enum nsr_status record(struct nsr_walk *w, uint32_t i) {
   r[0] = last;
   if (!r[0])
     NSR_TRY(nsr_view_take(w, &r[0]));
-  struct nsr_view *row = w->rows[w->row[x->engine]];
-  if (row->tick != w->now.tick)
-    NSR_TRY(nsr_view_renew(w, row));
+  struct nsr_view *row;
+  NSR_TRY(current_row(w, x->engine, &row));
   NSR_TRY(nsr_view_copy(w, r[0], row));
   return nsr_view_learn(w, r[0], (uint32_t)x->channel);
 }
@@ -97,9 +103,8 @@ static enum nsr_status issue(struct nsr_walk *w, uint32_t i) {
   /* a load stalls its engine until it has retired, in order */
   if (x->marker || nsr_work_node(w->tree, x)->cls != NSR_LOAD)
     return NSR_OK;
-  struct nsr_view *row = w->rows[w->row[x->engine]];
-  if (row->tick != w->now.tick)
-    NSR_TRY(nsr_view_renew(w, row));
+  struct nsr_view *row;
+  NSR_TRY(current_row(w, x->engine, &row));
   return nsr_view_learn(w, row, (uint32_t)x->channel);
 }
 
