@@ -6,7 +6,7 @@
 # tests.
 set -eu
 . "$(dirname "$0")/setup.sh"
-need $build_packages clang libclang-rt-14-dev elfutils binutils
+need $build_packages clang libclang-rt-14-dev elfutils binutils libisl-dev
 configure "$root/build" gcc -DNSR_SANITIZE=ON -DNSR_WERROR=ON
 cmake --build "$root/build" -j "$jobs"
 configure "$root/build-clang" clang -DNSR_WERROR=ON
