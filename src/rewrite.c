@@ -12,6 +12,7 @@
 #include "dep/key_loads.h"
 #include "emit/weave.h"
 #include "ir/islands.h"
+#include "ir/keeps.h"
 #include "report/stages.h"
 #include "sync/plan.h"
 
@@ -44,9 +45,10 @@ static enum nsr_status read_waits(struct nsr_ctx *ctx,
   NSR_TRY(nsr_islands_find(ctx, &b->tree, b->known.v, b->known.n, &b->islands));
   NSR_TRY(nsr_explicit_map(ctx, &b->tree, &b->islands, false, &b->target));
   NSR_TRY(nsr_tree_linearize(ctx, &b->tree, &b->islands, &b->target));
+  NSR_TRY(nsr_tree_exit(ctx, &b->tree, &b->exit)); /* parts are new */
   if (options->keep_outer)
-    NSR_TRY(nsr_islands_keep_outer(ctx, &b->tree));
-  return nsr_tree_exit(ctx, &b->tree, &b->exit); /* parts are new */
+    NSR_TRY(nsr_keep_outer(ctx, &b->tree));
+  return nsr_keep_asked(ctx, &b->tree, b->exit, &options->bisect);
 }
 
 /* How often dependences may turn out to be trouble. */
@@ -113,26 +115,33 @@ static enum nsr_status synthesise(struct nsr_ctx *ctx,
 
 /* ---- the new kernel */
 
-/* "scheme=per-loop registers=8", or nothing where all are the default. */
+static void spots_text(struct nsr_strbuf *b, const char *name,
+                       const struct nsr_spot *spots, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    nsr_strbuf_printf(b, " %s=%s:%s", name, spots[i].engine, spots[i].label);
+}
+
+/* "alloc=per-loop max-registers=8", or nothing where all are the default. */
 static enum nsr_status option_text(struct nsr_ctx *ctx,
                                    const struct nsr_rewrite_options *o,
                                    const char **out) {
   struct nsr_strbuf b;
-  const char *space = "";
   nsr_strbuf_init(&b, ctx, NSR_SCRATCH);
-  if (o->scheme != NSR_SCHEME_AUTO) {
-    nsr_strbuf_printf(&b, "scheme=%s", nsr_scheme_name(o->scheme));
-    space = " ";
-  }
-  if (o->max_registers || o->limit_registers) {
-    nsr_strbuf_printf(&b, "%sregisters=%u", space, o->max_registers);
-    space = " ";
-  }
+  if (o->scheme != NSR_SCHEME_AUTO)
+    nsr_strbuf_printf(&b, " alloc=%s", nsr_scheme_name(o->scheme));
+  if (o->max_registers || o->limit_registers)
+    nsr_strbuf_printf(&b, " max-registers=%u", o->max_registers);
   if (o->max_semaphores || o->limit_semaphores)
-    nsr_strbuf_printf(&b, "%ssemaphores=%u", space, o->max_semaphores);
+    nsr_strbuf_printf(&b, " max-semaphores=%u", o->max_semaphores);
   if (o->keep_outer)
-    nsr_strbuf_printf(&b, "%skeep-outer-barrier", b.n ? " " : "");
-  return nsr_strbuf_done(&b, out, NULL);
+    nsr_strbuf_puts(&b, " keep-outer-barrier");
+  spots_text(&b, "keep", o->bisect.keep, o->bisect.nkeep);
+  spots_text(&b, "only", o->bisect.only, o->bisect.nonly);
+  if (o->bisect.limited)
+    nsr_strbuf_printf(&b, " limit=%u", o->bisect.limit);
+  NSR_TRY(nsr_strbuf_done(&b, out, NULL));
+  *out += **out == ' ';
+  return NSR_OK;
 }
 
 /* All sections of k, an older note of ours replaced by the new one. */
@@ -234,9 +243,9 @@ kept_barriers(struct nsr_ctx *ctx, const struct nsr_program *p,
     const struct nsr_part *part = &t->parts[i];
     if (part->kind != NSR_PART_BARRIER || !part->keep || i == exit_part)
       continue;
-    bool stays = part->why != NSR_NONE;
-    const char *reason = stays ? kept_reason(ctx, t, part->why)
-                               : "directly in an outermost loop";
+    bool stays = part->keep == NSR_KEEP_ISLAND;
+    const char *reason =
+        stays ? kept_reason(ctx, t, part->why) : nsr_keep_text(part->keep);
     if (!reason)
       return NSR_E_NOMEM;
     NSR_PUSH(

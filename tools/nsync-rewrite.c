@@ -28,11 +28,22 @@ static const char usage[] =
     "                       barriers directly in outermost loops stay, so "
     "that\n"
     "                       counts are bounded by one iteration\n"
-    "      --scheme=NAME    what a semaphore counts: auto (the default: the\n"
-    "                       cheapest that fits), per-loop, running-total or\n"
-    "                       equal-weight\n"
-    "      --registers=N    at most N new registers for each engine\n"
-    "      --semaphores=N   at most N semaphores\n"
+    "      --alloc=NAME     what a semaphore counts: auto (the default: the\n"
+    "                       cheapest that fits), per-instruction, per-loop,\n"
+    "                       per-engine (running totals) or equal-weight\n"
+    "      --max-registers=N\n"
+    "                       at most N new registers for each engine\n"
+    "      --max-semaphores=N\n"
+    "                       at most N semaphores\n"
+    "      --keep=ENGINE:LABEL\n"
+    "                       the barriers of the loop or conditional that "
+    "starts\n"
+    "                       at LABEL of ENGINE, or the one there, stay; may "
+    "be\n"
+    "                       given again\n"
+    "      --only=ENGINE:LABEL\n"
+    "                       all others stay; may be given again\n"
+    "      --limit=N        all but the first N of those that go stay\n"
     "      --seed=N         of the inputs and schedules tried\n"
     "      --quiet          no report on standard output, no notes\n"
     "      --help           print this\n"
@@ -44,6 +55,7 @@ static const char usage[] =
 struct request {
   const char *in, *out, *json, *external;
   bool quiet;
+  struct nsr_spot *keep, *only; /* as many as there are arguments */
   struct nsr_rewrite_options options;
 };
 
@@ -213,8 +225,8 @@ static bool scheme(struct tool *t, struct request *r, const char *name) {
   int s = nsr_scheme_parse(name);
   if (s < 0)
     return tool_refuse(t,
-                       "--scheme=%s: expected auto, per-loop, running-total or "
-                       "equal-weight",
+                       "--alloc=%s: expected auto, per-instruction, per-loop, "
+                       "per-engine or equal-weight",
                        name);
   r->options.scheme = (enum nsr_scheme)s;
   return true;
@@ -225,6 +237,17 @@ static bool limit(struct tool *t, const char *option, uint32_t *to) {
   if (!tool_number(t, option, optarg, UINT32_MAX, &v))
     return false;
   *to = (uint32_t)v;
+  return true;
+}
+
+/* "ENGINE:LABEL"; the argument is cut in two. */
+static bool spot(struct tool *t, const char *option, struct nsr_spot *v,
+                 uint32_t *n) {
+  char *colon = strchr(optarg, ':');
+  if (!colon || colon == optarg || !colon[1])
+    return tool_refuse(t, "%s=%s: expected ENGINE:LABEL", option, optarg);
+  *colon = 0;
+  v[(*n)++] = (struct nsr_spot){optarg, colon + 1};
   return true;
 }
 
@@ -253,10 +276,17 @@ static bool option(struct tool *t, struct request *r, int c) {
     return scheme(t, r, optarg);
   case 'r':
     r->options.limit_registers = true;
-    return limit(t, "--registers", &r->options.max_registers);
+    return limit(t, "--max-registers", &r->options.max_registers);
   case 'm':
     r->options.limit_semaphores = true;
-    return limit(t, "--semaphores", &r->options.max_semaphores);
+    return limit(t, "--max-semaphores", &r->options.max_semaphores);
+  case 'K':
+    return spot(t, "--keep", r->keep, &r->options.bisect.nkeep);
+  case 'O':
+    return spot(t, "--only", r->only, &r->options.bisect.nonly);
+  case 'L':
+    r->options.bisect.limited = true;
+    return limit(t, "--limit", &r->options.bisect.limit);
   case 'e':
     return tool_number(t, "--seed", optarg, UINT64_MAX, &r->options.judge.seed);
   case 'q':
@@ -288,9 +318,15 @@ int main(int argc, char **argv) {
       {"external", required_argument, NULL, 'x'},
       {"strict", no_argument, NULL, 's'},
       {"keep-outer-barrier", no_argument, NULL, 'k'},
-      {"scheme", required_argument, NULL, 'c'},
+      {"alloc", required_argument, NULL, 'c'},
+      {"scheme", required_argument, NULL, 'c'}, /* older names */
+      {"max-registers", required_argument, NULL, 'r'},
       {"registers", required_argument, NULL, 'r'},
+      {"max-semaphores", required_argument, NULL, 'm'},
       {"semaphores", required_argument, NULL, 'm'},
+      {"keep", required_argument, NULL, 'K'},
+      {"only", required_argument, NULL, 'O'},
+      {"limit", required_argument, NULL, 'L'},
       {"seed", required_argument, NULL, 'e'},
       {"quiet", no_argument, NULL, 'q'},
       TOOL_OPTIONS};
@@ -299,6 +335,12 @@ int main(int argc, char **argv) {
   int c;
   if (!tool_start(&t, "nsync-rewrite", usage, argc, argv))
     return tool_exit(&t, NSR_E_NOMEM);
+  r.keep = tool_alloc(&t, (size_t)argc * sizeof *r.keep);
+  r.only = tool_alloc(&t, (size_t)argc * sizeof *r.only);
+  if (!r.keep || !r.only)
+    return tool_exit(&t, NSR_E_NOMEM);
+  r.options.bisect.keep = r.keep;
+  r.options.bisect.only = r.only;
   while ((c = tool_option(&t, "o:", options)) != TOOL_DONE)
     if (!option(&t, &r, c))
       return tool_stop(&t);

@@ -12,16 +12,33 @@ extern "C" {
 enum nsr_verify { NSR_VERIFY_COSIM, NSR_VERIFY_NONE };
 
 /* What a semaphore counts: the work of a channel in one scope; all work of a
- * channel; the same, all channels advancing alike. AUTO takes the cheapest
- * that fits registers and semaphores, or a mixture. */
+ * channel; the same, all channels advancing alike; one instruction. AUTO takes
+ * the cheapest that fits registers and semaphores, or a mixture. */
 enum nsr_scheme {
   NSR_SCHEME_AUTO,
   NSR_SCHEME_PER_LOOP,
-  NSR_SCHEME_RUNNING_TOTAL,
-  NSR_SCHEME_EQUAL_WEIGHT
+  NSR_SCHEME_PER_ENGINE,
+  NSR_SCHEME_EQUAL_WEIGHT,
+  NSR_SCHEME_PER_INSTRUCTION
 };
 const char *nsr_scheme_name(enum nsr_scheme s); /* "auto", "per-loop", .. */
 int nsr_scheme_parse(const char *name);         /* -1: none */
+
+/* A label of an engine: the loop or conditional that starts there, with all in
+ * it, or else the barrier there. */
+struct nsr_spot {
+  const char *engine, *label;
+};
+
+/* Which barriers stay, for those who look for one that a fault is about: those
+ * of all spots in keep, those of no spot in only (if any), and of the rest all
+ * but the first `limit` (if limited), in the order of the kernel. */
+struct nsr_bisect {
+  const struct nsr_spot *keep, *only;
+  uint32_t nkeep, nonly;
+  uint32_t limit;
+  bool limited;
+};
 
 struct nsr_rewrite_options {
   enum nsr_verify verify;
@@ -33,6 +50,7 @@ struct nsr_rewrite_options {
   uint32_t max_semaphores; /* 0: the owned range */
   bool limit_registers;    /* max_registers counts as it is: 0 is none */
   bool limit_semaphores;
+  struct nsr_bisect bisect;
   struct nsr_judge_options judge;
 };
 
@@ -49,7 +67,7 @@ struct nsr_kept_barrier {
   struct nsr_place place; /* in the input, on the first engine that has it */
   const char *reason; /* "island: the wait on semaphore 4 at act[12] (k.s:40)
                          has its threshold in a register"; "directly in an
-                         outermost loop"; "exit barrier" */
+                         outermost loop"; "asked for"; "exit barrier" */
   bool stays;         /* has to; false: asked for, or the exit barrier */
 };
 

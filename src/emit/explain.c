@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include "emit/weave.h"
+#include "ir/keeps.h"
 #include "object/note.h"
 
 const char nsr_rewrite_note[] = ".note.nsr.rewrite";
@@ -84,9 +85,9 @@ static enum nsr_status put_barrier(struct nsr_strbuf *b,
   int e = 0;
   while (!t->program->stream[e] || part->insn[e] == NSR_NONE)
     e++;
-  if (part->why == NSR_NONE) {
-    text = nsr_printf(b->ctx, NSR_SCRATCH, "%s[%u] stays: it bounds counts",
-                      engines[e], woven->part_at[p]);
+  if (part->keep != NSR_KEEP_ISLAND) {
+    text = nsr_printf(b->ctx, NSR_SCRATCH, "%s[%u] stays: %s", engines[e],
+                      woven->part_at[p], nsr_keep_text(part->keep));
   } else {
     const struct nsr_trouble *x = &t->troubles[part->why];
     text = nsr_printf(b->ctx, NSR_SCRATCH, "%s[%u] stays: %s at %s[%u] %s",

@@ -280,7 +280,8 @@ static void mark_part(const struct nsr_islands *x, struct nsr_tree *t,
   if (part->kind == NSR_PART_BARRIER) {
     if (why == NSR_NONE)
       why = x->trouble[x->behind[p]];
-    part->keep |= why != NSR_NONE;
+    if (why != NSR_NONE)
+      part->keep = NSR_KEEP_ISLAND;
     part->why = why;
   } else if (part->kind == NSR_PART_SEGMENT && why != NSR_NONE) {
     for (uint32_t w = part->first; w < part->first + part->n; w++)
@@ -298,25 +299,6 @@ enum nsr_status nsr_islands_mark(struct nsr_ctx *ctx,
     mark_part(x, t, p, target);
   t->troubles = x->troubles.v;
   t->ntroubles = (uint32_t)x->troubles.n;
-  return NSR_OK;
-}
-
-enum nsr_status nsr_islands_keep_outer(struct nsr_ctx *ctx,
-                                       struct nsr_tree *t) {
-  uint32_t *loops; /* by scope: how many are around its body */
-  NSR_NEW(ctx, NSR_SCRATCH, loops, t->nscopes);
-  for (uint32_t s = 1; s < t->nscopes; s++) {
-    loops[s] =
-        loops[t->scopes[s].parent] + (t->scopes[s].kind == NSR_SCOPE_LOOP);
-    for (uint32_t p = t->scopes[s].first_part; p != NSR_NONE;
-         p = t->parts[p].next) {
-      struct nsr_part *part = &t->parts[p];
-      if (part->kind != NSR_PART_BARRIER || part->keep || loops[s] != 1)
-        continue;
-      part->keep = true;
-      part->why = NSR_NONE;
-    }
-  }
   return NSR_OK;
 }
 

@@ -49,11 +49,6 @@ NSR_MUST_USE enum nsr_status nsr_islands_mark(struct nsr_ctx *ctx,
                                               struct nsr_tree *t,
                                               uint32_t *target);
 
-/* Makes barriers stay that lie directly in outermost loops, for no trouble
- * (nsr_part.why NSR_NONE). */
-NSR_MUST_USE enum nsr_status nsr_islands_keep_outer(struct nsr_ctx *ctx,
-                                                    struct nsr_tree *t);
-
 /* Whether any barrier but the one of part `exit` is to be taken out. */
 bool nsr_islands_leave_any(const struct nsr_tree *t, uint32_t exit);
 

@@ -38,11 +38,18 @@ struct nsr_work {
 
 enum nsr_part_kind { NSR_PART_SEGMENT, NSR_PART_BARRIER, NSR_PART_SCOPE };
 
+/* Why the output has a barrier, too. */
+enum nsr_keep {
+  NSR_KEEP_NOT,
+  NSR_KEEP_ISLAND, /* next to it is one */
+  NSR_KEEP_OUTER,  /* it bounds counts */
+  NSR_KEEP_ASKED
+};
+
 struct nsr_part {
   uint8_t kind;                   /* enum nsr_part_kind */
-  bool keep;                      /* barrier: the output has it too */
-  uint32_t why;                   /* .. because of this trouble, NSR_NONE: it
-                                     bounds counts */
+  uint8_t keep;                   /* barrier: enum nsr_keep */
+  uint32_t why;                   /* NSR_KEEP_ISLAND: the trouble in there */
   uint32_t next;                  /* NSR_NONE: last of its body */
   uint32_t first, n;              /* segment: works; scope: first = it */
   int32_t id;                     /* barrier */

@@ -78,7 +78,8 @@ static enum nsr_status make_cells(struct nsr_ctx *ctx, struct nsr_counts *c,
   for (uint32_t i = 0; i < n; i++) {
     const struct nsr_work *w = &t->works[c->members[i]];
     const struct nsr_cell *last = cells.n ? &cells.v[cells.n - 1] : NULL;
-    if (!last || last->scope != w->scope || last->channel != w->channel)
+    if (!last || c->each || last->scope != w->scope ||
+        last->channel != w->channel)
       NSR_PUSH(ctx, NSR_SCRATCH, &cells,
                (struct nsr_cell){w->scope, w->channel, i, 0, 0});
     cells.v[cells.n - 1].n++;
@@ -123,9 +124,9 @@ static enum nsr_status number_pools(struct nsr_ctx *ctx, struct nsr_counts *c) {
 
 enum nsr_status nsr_counts_make(struct nsr_ctx *ctx,
                                 const struct nsr_tree *tree,
-                                const struct nsr_needs *needs,
+                                const struct nsr_needs *needs, bool each,
                                 struct nsr_counts *out) {
-  struct nsr_counts c = {.tree = tree};
+  struct nsr_counts c = {.tree = tree, .each = each};
   uint32_t n = 0;
   c.nchannels = (uint32_t)nsr_nchannels(tree->program->k);
   NSR_NEW(ctx, NSR_SCRATCH, c.first_cell, (size_t)tree->nscopes + 1);

@@ -1,6 +1,7 @@
 /* count.h - how the awaited work is counted.
  *
- * A cell is the awaited work of one channel directly in one scope. A group is
+ * A cell is the awaited work of one channel directly in one scope, or (each)
+ * one instruction of it. A group is
  * what one semaphore counts: one cell (the scope is its own), or all cells of
  * a channel in the pooled scopes that the same engines run. Members add 1; in
  * weighed groups the last one of a cell adds the rest of what the fullest cell
@@ -33,17 +34,19 @@ struct nsr_counts {
   uint32_t *cell_of;      /* by work, NSR_NONE: nobody waits for it */
   uint32_t *most;         /* by scope: members of its fullest cell */
   uint32_t *pool; /* by scope with cells: number of its set of engines */
+  bool each;      /* a cell has one member; there are no pools then */
   /* the scheme; set by who chooses */
   bool *own;                   /* by scope */
   bool weigh_own, weigh_pools; /* weighed groups */
   bool apart;                  /* no class of groups that are not weighed */
 };
 
-/* Needs the waits; makes cells. All scopes are their own at first. */
+/* Needs the waits; makes cells, with each one member alone if `each`. All
+ * scopes are their own at first. */
 NSR_MUST_USE enum nsr_status nsr_counts_make(struct nsr_ctx *ctx,
                                              const struct nsr_tree *tree,
                                              const struct nsr_needs *needs,
-                                             struct nsr_counts *out);
+                                             bool each, struct nsr_counts *out);
 
 /* Numbers of groups and of classes are below this. */
 uint32_t nsr_count_keys(const struct nsr_counts *c);

@@ -314,9 +314,13 @@ static enum nsr_status mix(struct choice *p, bool weigh_pools) {
   return attempt(p);
 }
 
-static enum nsr_status per_loop(struct choice *p) {
+static enum nsr_status all_own(struct choice *p) {
   set_scheme(p, p->c->norder, false, false);
-  NSR_TRY(attempt(p));
+  return attempt(p);
+}
+
+static enum nsr_status per_loop(struct choice *p) {
+  NSR_TRY(all_own(p));
   if (!p->lack.any || !p->can_add)
     return NSR_OK;
   set_scheme(p, p->c->norder, true, false);
@@ -337,11 +341,13 @@ static bool waits_outside(const struct nsr_program *p) {
 static enum nsr_status choose_outside(struct choice *p) {
   if (p->scheme == NSR_SCHEME_AUTO || p->scheme == NSR_SCHEME_PER_LOOP)
     return per_loop(p);
+  if (p->scheme == NSR_SCHEME_PER_INSTRUCTION)
+    return all_own(p);
   return nsr_fail(
       p->ctx, NSR_E_REFUSED,
       (struct nsr_place){.file = p->t->program->k->path, .insn = -1},
       "the kernel waits for others: what they wait for could be "
-      "behind a wait for a total; use --scheme=per-loop");
+      "behind a wait for a total; use --alloc=per-loop");
 }
 
 static enum nsr_status choose(struct choice *p) {
@@ -350,7 +356,9 @@ static enum nsr_status choose(struct choice *p) {
   switch (p->scheme) {
   case NSR_SCHEME_PER_LOOP:
     return per_loop(p);
-  case NSR_SCHEME_RUNNING_TOTAL:
+  case NSR_SCHEME_PER_INSTRUCTION:
+    return all_own(p);
+  case NSR_SCHEME_PER_ENGINE:
     set_scheme(p, 0, false, false);
     return attempt(p);
   case NSR_SCHEME_EQUAL_WEIGHT:
@@ -383,16 +391,16 @@ static enum nsr_status refuse(struct choice *p) {
 }
 
 const char *nsr_scheme_name(enum nsr_scheme s) {
-  static const char *const names[] = {"auto", "per-loop", "running-total",
-                                      "equal-weight"};
+  static const char *const names[] = {"auto", "per-loop", "per-engine",
+                                      "equal-weight", "per-instruction"};
   return names[s];
 }
 
 int nsr_scheme_parse(const char *name) {
-  for (int s = 0; s <= NSR_SCHEME_EQUAL_WEIGHT; s++)
+  for (int s = 0; s <= NSR_SCHEME_PER_INSTRUCTION; s++)
     if (strcmp(name, nsr_scheme_name((enum nsr_scheme)s)) == 0)
       return s;
-  return -1;
+  return strcmp(name, "running-total") == 0 ? NSR_SCHEME_PER_ENGINE : -1;
 }
 
 const char *nsr_scheme_used(const struct nsr_chosen *c) {
@@ -405,9 +413,10 @@ const char *nsr_scheme_used(const struct nsr_chosen *c) {
   if (own && pooled)
     return "mixed";
   if (!pooled)
-    return nsr_scheme_name(NSR_SCHEME_PER_LOOP);
+    return nsr_scheme_name(c->counts.each ? NSR_SCHEME_PER_INSTRUCTION
+                                          : NSR_SCHEME_PER_LOOP);
   return nsr_scheme_name(c->counts.weigh_pools ? NSR_SCHEME_EQUAL_WEIGHT
-                                               : NSR_SCHEME_RUNNING_TOTAL);
+                                               : NSR_SCHEME_PER_ENGINE);
 }
 
 enum nsr_status nsr_scheme_choose(struct nsr_ctx *ctx,
@@ -422,7 +431,9 @@ enum nsr_status nsr_scheme_choose(struct nsr_ctx *ctx,
                      .c = out};
   *out = (struct nsr_chosen){0};
   NSR_TRY(nsr_resets_find(ctx, tree, &out->resets));
-  NSR_TRY(nsr_counts_make(ctx, tree, needs, &out->counts));
+  NSR_TRY(nsr_counts_make(ctx, tree, needs,
+                          budget->scheme == NSR_SCHEME_PER_INSTRUCTION,
+                          &out->counts));
   out->counts.apart = out->resets.n > 0;
   p.can_add = can_add(&p);
   NSR_NEW(ctx, NSR_SCRATCH, out->group, nsr_count_keys(&out->counts));

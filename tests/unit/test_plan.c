@@ -179,7 +179,7 @@ static void check_scheme(const char *text, enum nsr_scheme scheme,
 static void test_running_total(void **state) {
   (void)state;
   check_scheme(
-      nested, NSR_SCHEME_RUNNING_TOTAL, 0,
+      nested, NSR_SCHEME_PER_ENGINE, 0,
       "sp[0] dma q0 counts in s9, scope 1\n"
       "act[1] copy counts in s8, scope 1\n"
       "sp[3] dma q0 counts in s9, scope 2\n"

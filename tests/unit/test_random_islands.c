@@ -158,7 +158,7 @@ static bool try_flow(uint64_t seed, struct tally *tally) {
   struct nsr_ctx *ctx = nsr_ctx_new();
   struct nsr_rewrite_options options = {.keep_outer = seed % 4 == 0,
                                         .scheme =
-                                            (enum nsr_scheme)(seed / 4 % 4),
+                                            (enum nsr_scheme)(seed / 4 % 5),
                                         .judge = {.inputs = 7}};
   struct nsr_rewrite_report report;
   struct nsr_kernel *k, *out;
