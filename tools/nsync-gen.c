@@ -1,4 +1,4 @@
-/* nsync-gen - kernels of the suite, in barrier form. */
+/* nsync-gen - kernels of the suite, in barrier form or as written by hand. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,18 +9,23 @@
 #include "common.h"
 
 static const char usage[] =
-    "usage: nsync-gen NAME [--isa=ISA] [--size=small|real] [--text]\n"
-    "                 [--set KEY=VALUE ..] [--seed=N] [--instructions=N] -o "
+    "usage: nsync-gen NAME [--isa=ISA] [--size=small|real] "
+    "[--form=barrier|manual]\n"
+    "                 [--text] [--set KEY=VALUE ..] [--seed=N] "
+    "[--instructions=N] -o "
     "OUT\n"
     "       nsync-gen --list\n"
     "\n"
     "Makes the kernel NAME of the suite, with barriers at every loop's entry\n"
-    "and iteration, into the kernel file OUT (\"-\" is standard output).\n"
+    "and iteration or (--form=manual) with waits alone, as a person writes "
+    "them,\n"
+    "into the kernel file OUT (\"-\" is standard output).\n"
     "\n"
     "  -o, --output=OUT     where the kernel goes\n"
     "      --isa=ISA        the instruction set it is for; a wrong one tells\n"
     "                       which there are, the first is the default\n"
     "      --size=SIZE      small (for tests; the default) or real\n"
+    "      --form=FORM      barrier (the default) or manual\n"
     "      --set KEY=VALUE  one of the kernel's settings, such as tiles=5; a\n"
     "                       wrong KEY tells which there are\n"
     "      --seed=N         the same as --set seed=N\n"
@@ -52,6 +57,12 @@ static bool set_isa(struct tool *t, struct request *r, const char *name) {
     if (strlen(known) + strlen(nsr_isas[i]->name) + 2 < sizeof known)
       strcat(strcat(known, " "), nsr_isas[i]->name);
   return tool_refuse(t, "--isa=%s: not known; there are%s", name, known);
+}
+
+static bool set_form(struct tool *t, struct request *r, const char *form) {
+  r->options.manual = !strcmp(form, "manual");
+  return r->options.manual || !strcmp(form, "barrier") ||
+         tool_refuse(t, "--form=%s: expected barrier or manual", form);
 }
 
 static bool set_size(struct tool *t, struct request *r, const char *size) {
@@ -108,7 +119,7 @@ static enum nsr_status list(struct tool *t) {
   if (!out)
     return NSR_E_NOMEM;
   for (int i = 0; nsr_gen_names[i]; i++)
-    fprintf(out, "%-12s %s\n", nsr_gen_names[i],
+    fprintf(out, "%-15s %s\n", nsr_gen_names[i],
             nsr_gen_about(nsr_gen_names[i]));
   enum nsr_status status =
       fclose(out) == 0 ? tool_write(t, "-", text, n) : NSR_E_NOMEM;
@@ -147,6 +158,8 @@ static bool option(struct tool *t, struct request *r, int c) {
     return set_isa(t, r, optarg);
   case 's':
     return set_size(t, r, optarg);
+  case 'f':
+    return set_form(t, r, optarg);
   case 'S':
     return add_setting(t, r, optarg);
   case 'e':
@@ -163,6 +176,7 @@ int main(int argc, char **argv) {
       {"output", required_argument, NULL, 'o'},
       {"isa", required_argument, NULL, 'a'},
       {"size", required_argument, NULL, 's'},
+      {"form", required_argument, NULL, 'f'},
       {"set", required_argument, NULL, 'S'},
       {"seed", required_argument, NULL, 'e'},
       {"instructions", required_argument, NULL, 'i'},

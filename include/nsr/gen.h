@@ -17,6 +17,7 @@ struct nsr_setting {
 struct nsr_gen_options {
   const struct nsr_isa *isa; /* --isa; NULL: the first one built in */
   bool real_size;            /* --size=real; else small */
+  bool manual;               /* --form=manual; else barrier */
   uint32_t nsettings;
   const struct nsr_setting *settings;
 };

@@ -12,25 +12,21 @@ static uint64_t mix(uint64_t z) {
 }
 
 /* -2..2 in 2 * steps steps, as f32 bits. */
-static uint32_t fraction(uint64_t seed, uint64_t i, int32_t steps) {
-  uint64_t r = mix(seed << 40 ^ (i + 1)) % (uint64_t)(2 * steps + 1);
-  float v = (float)((int32_t)r - steps) / ((float)steps / 2);
+static uint32_t f32_element(uint64_t seed, uint64_t i, uint32_t steps) {
+  uint64_t r = mix(seed << 40 ^ (i + 1)) % (2 * (uint64_t)steps + 1);
+  float v = (float)((int64_t)r - steps) / ((float)steps / 2);
   uint32_t bits;
   memcpy(&bits, &v, sizeof bits);
   return bits;
 }
 
-static uint32_t f32_element(uint64_t seed, uint64_t i) {
-  return fraction(seed, i, 1024);
-}
-
 /* The upper half of an f32 whose lower half is 0. */
-static uint32_t bf16_element(uint64_t seed, uint64_t i) {
-  return fraction(seed, i, 64) >> 16;
+static uint32_t bf16_element(uint64_t seed, uint64_t i, uint32_t steps) {
+  return f32_element(seed, i, steps) >> 16;
 }
 
-static uint32_t i32_element(uint64_t seed, uint64_t i) {
-  return (uint32_t)(mix(seed << 40 ^ (i + 1)) % 256);
+static uint32_t i32_element(uint64_t seed, uint64_t i, uint32_t below) {
+  return (uint32_t)(mix(seed << 40 ^ (i + 1)) % below);
 }
 
 /* Three bytes or fewer as four characters. */
@@ -45,20 +41,27 @@ static void base64_group(struct nsr_strbuf *out, const uint8_t *b, size_t n) {
   nsr_strbuf_add(out, c, sizeof c);
 }
 
+struct contents {
+  uint64_t seed;
+  uint32_t limit; /* steps, or below what they are */
+  unsigned size;
+  uint32_t (*element)(uint64_t seed, uint64_t i, uint32_t limit);
+};
+
 /* Groups of 12 bytes have no rest in base64, and hold whole elements. */
-static void add_data(struct nsr_strbuf *out, uint64_t seed, uint64_t n,
-                     unsigned size,
-                     uint32_t (*element)(uint64_t seed, uint64_t i)) {
+static void add_data(struct nsr_strbuf *out, const struct contents *c,
+                     uint64_t n) {
   enum { GROUP = 12 };
-  unsigned each = GROUP / size;
+  unsigned each = GROUP / c->size;
   if (!n)
     return;
   nsr_strbuf_puts(out, " data \"");
   for (uint64_t i = 0; i < n; i += each) {
     uint8_t b[GROUP] = {0};
-    size_t bytes = n - i < each ? (size_t)(n - i) * size : GROUP;
+    size_t bytes = n - i < each ? (size_t)(n - i) * c->size : GROUP;
     for (size_t j = 0; j < bytes; j++)
-      b[j] = (uint8_t)(element(seed, i + j / size) >> j % size * 8);
+      b[j] = (uint8_t)(c->element(c->seed, i + j / c->size, c->limit) >>
+                       j % c->size * 8);
     for (size_t j = 0; j < bytes; j += 3)
       base64_group(out, b + j, bytes - j);
   }
@@ -66,13 +69,18 @@ static void add_data(struct nsr_strbuf *out, uint64_t seed, uint64_t n,
 }
 
 void nsr_gen_random_f32(struct nsr_strbuf *out, uint64_t seed, uint64_t n) {
-  add_data(out, seed, n, 4, f32_element);
+  add_data(out, &(struct contents){seed, 1024, 4, f32_element}, n);
 }
 
 void nsr_gen_random_bf16(struct nsr_strbuf *out, uint64_t seed, uint64_t n) {
-  add_data(out, seed, n, 2, bf16_element);
+  add_data(out, &(struct contents){seed, 64, 2, bf16_element}, n);
 }
 
 void nsr_gen_random_i32(struct nsr_strbuf *out, uint64_t seed, uint64_t n) {
-  add_data(out, seed, n, 4, i32_element);
+  nsr_gen_random_below(out, seed, n, 256);
+}
+
+void nsr_gen_random_below(struct nsr_strbuf *out, uint64_t seed, uint64_t n,
+                          uint32_t below) {
+  add_data(out, &(struct contents){seed, below, 4, i32_element}, n);
 }

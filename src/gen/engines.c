@@ -69,43 +69,78 @@ enum nsr_status nsr_gen_engines(struct nsr_ctx *ctx, const struct nsr_isa *isa,
   return NSR_OK;
 }
 
-/* ---- kernels of one loop */
+/* ---- loops */
+
+const struct nsr_gen_nest nsr_gen_loop = {
+    .head = "    ld   r1, tiles\n", .nlevels = 1, .levels = {{"", "r2", "r1"}}};
+
+struct streams {
+  const struct nsr_gen_nest *nest;
+  const struct nsr_gen_step *steps;
+  int n;
+  const int *engines;
+  bool manual;
+};
 
 /* The steps of an engine at one place. What two of its roles compute alike is
  * there once. */
-static void put_steps(struct nsr_strbuf *out, const struct nsr_gen_step *steps,
-                      int n, const int *engines, int engine,
-                      enum nsr_gen_place place) {
-  for (int i = 0; i < n; i++) {
-    bool again = false;
-    if (engines[steps[i].role] != engine || steps[i].place != place)
+static void put_steps(struct nsr_strbuf *out, const struct streams *s,
+                      int engine, int place) {
+  for (int i = 0; i < s->n; i++) {
+    const struct nsr_gen_step *x = &s->steps[i];
+    bool again = !x->text;
+    if (s->engines[x->role] != engine || x->place != place)
       continue;
     for (int k = 0; k < i; k++)
-      again |= engines[steps[k].role] == engine && steps[k].place == place &&
-               steps[k].text == steps[i].text;
+      again |= s->engines[s->steps[k].role] == engine &&
+               s->steps[k].place == place && s->steps[k].text == x->text;
     if (!again)
-      nsr_strbuf_puts(out, steps[i].text);
+      nsr_strbuf_puts(out, x->text);
   }
 }
 
-void nsr_gen_loop(struct nsr_strbuf *out, const struct nsr_isa *isa,
-                  const struct nsr_gen_step *steps, int n, const int *engines) {
+/* A level's lines up to the loop inside it, and the loop's first ones. */
+static void open_level(struct nsr_strbuf *out, const struct streams *s,
+                       int engine, int l) {
+  if (l < s->nest->nlevels)
+    nsr_strbuf_printf(out, "    mov  %s, 0\n", s->nest->levels[l].counter);
+  put_steps(out, s, engine, NSR_GEN_BEGIN(l));
+  if (l == s->nest->nlevels)
+    return;
+  const struct nsr_gen_level *x = &s->nest->levels[l];
+  nsr_strbuf_printf(out,
+                    "%s"
+                    "%sloop:\n"
+                    "    br.ge %s, %s, %sdone\n",
+                    s->manual ? "" : "    sync\n", x->label, x->counter,
+                    x->trips, x->label);
+}
+
+/* The last lines of the loop inside a level, and those behind it. */
+static void close_level(struct nsr_strbuf *out, const struct streams *s,
+                        int engine, int l) {
+  const struct nsr_gen_level *x = &s->nest->levels[l];
+  nsr_strbuf_printf(out,
+                    "    add  %s, %s, 1\n"
+                    "%s"
+                    "    br   %sloop\n"
+                    "%sdone:\n",
+                    x->counter, x->counter, s->manual ? "" : "    sync\n",
+                    x->label, x->label);
+  put_steps(out, s, engine, NSR_GEN_BEHIND(l));
+}
+
+void nsr_gen_streams(struct nsr_strbuf *out, const struct nsr_isa *isa,
+                     const struct nsr_gen_nest *nest,
+                     const struct nsr_gen_step *steps, int n,
+                     const int *engines, bool manual) {
+  const struct streams s = {nest, steps, n, engines, manual};
   for (int e = 0; e < isa->nengines; e++) {
-    nsr_strbuf_printf(out,
-                      "\n.engine %s\n"
-                      "    ld   r1, tiles\n"
-                      "    mov  r2, 0\n",
-                      isa->engines[e]);
-    put_steps(out, steps, n, engines, e, NSR_GEN_START);
-    nsr_strbuf_puts(out, "    sync\n"
-                         "loop:\n"
-                         "    br.ge r2, r1, done\n");
-    put_steps(out, steps, n, engines, e, NSR_GEN_BODY);
-    nsr_strbuf_puts(out, "    add  r2, r2, 1\n"
-                         "    sync\n"
-                         "    br   loop\n"
-                         "done:\n");
-    put_steps(out, steps, n, engines, e, NSR_GEN_END);
+    nsr_strbuf_printf(out, "\n.engine %s\n%s", isa->engines[e], nest->head);
+    for (int l = 0; l <= nest->nlevels; l++)
+      open_level(out, &s, e, l);
+    for (int l = nest->nlevels - 1; l >= 0; l--)
+      close_level(out, &s, e, l);
     nsr_strbuf_puts(out, "    sync\n"
                          "    halt\n");
   }

@@ -11,17 +11,20 @@
 #include "gen/suite.h"
 
 static const struct nsr_gen_kernel *const suite[] = {
-    &nsr_gen_sync_bound, &nsr_gen_rmsnorm, &nsr_gen_matmul, &nsr_gen_random};
+    &nsr_gen_sync_bound,     &nsr_gen_rmsnorm,    &nsr_gen_matmul,
+    &nsr_gen_rotating_banks, &nsr_gen_page_table, &nsr_gen_random};
 enum { NSUITE = sizeof suite / sizeof *suite };
 
-const char *const nsr_gen_names[] = {"sync-bound", "rmsnorm", "matmul",
-                                     "random", NULL};
+const char *const nsr_gen_names[] = {
+    "sync-bound", "rmsnorm", "tiled-matmul", "rotating-banks", "page-table",
+    "random",     NULL};
 _Static_assert(sizeof nsr_gen_names / sizeof *nsr_gen_names == NSUITE + 1,
                "every kernel of the suite has a name");
 
 static const struct nsr_gen_kernel *find(const char *name) {
   for (size_t i = 0; i < NSUITE; i++)
-    if (!strcmp(suite[i]->name, name))
+    if (!strcmp(suite[i]->name, name) ||
+        (suite[i]->alias && !strcmp(suite[i]->alias, name)))
       return suite[i];
   return NULL;
 }
@@ -106,10 +109,14 @@ enum nsr_status nsr_gen_text(struct nsr_ctx *ctx, const char *name,
   defaults(g, isa, options->real_size, v);
   for (uint32_t i = 0; i < options->nsettings; i++)
     NSR_TRY(set(ctx, g, isa, &options->settings[i], v));
+  if (options->manual && !g->manual)
+    return nsr_fail(ctx, NSR_E_USAGE, NSR_NOWHERE, "%s has no manual form",
+                    g->name);
   struct nsr_strbuf out;
   nsr_strbuf_init(&out, ctx, NSR_KEEP);
   struct nsr_mark mark = nsr_scratch_mark(ctx);
-  enum nsr_status status = g->make(ctx, isa, v, &out);
+  const struct nsr_gen_request r = {isa, v, options->manual};
+  enum nsr_status status = g->make(ctx, &r, &out);
   nsr_scratch_release(ctx, mark);
   NSR_TRY(status);
   return nsr_strbuf_done(&out, text, n);

@@ -16,6 +16,7 @@
  * blocked=1 they stay there for one iteration of k, and the vector engine adds
  * them to others in SBUF.
  */
+#include <assert.h>
 #include <inttypes.h>
 
 #include "gen/suite.h"
@@ -32,217 +33,269 @@ enum {
   BANKS,
   LOADED,
   BLOCKED,
+  PREFETCH,
   MAX,
   SEED
-};
-
-/* Where a work has lines, of m, n and k: in front of everything, at the begin
- * and the end of an iteration, and for each of the U tiles, u from 0. */
-enum place {
-  START,
-  M_BEGIN,
-  N_BEGIN,
-  K_BEGIN,
-  K_TILE,
-  K_END,
-  N_END,
-  M_END,
-  NPLACES
-};
-
-/* What a role does; lines or NULL. An engine with several of them does them in
- * the order of their roles. */
-struct work {
-  struct nsr_gen_role role;
-  bool counts_n, counts_k; /* iterations */
-  bool but_first;          /* K_TILE for all tiles but the first */
-  const char *at[NPLACES];
 };
 
 /* r7 counts iterations of k, r12 those of n, and r13 is the bank of the
  * latter, r14 its place in ct, r8 and r9 are those of A and B. r15 and r16
  * walk over A, r17 and r18 over B, r19 and r20 over C. */
-#define NEXT_K "    add  r7, r7, 1\n"
-#define NEXT_N "    add  r12, r12, 1\n"
-#define COUNT_K "    mov  r7, 0\n"
-#define COUNT_N "    mov  r12, 0\n"
-#define BANK_OF(count)                                                         \
-  "    rem  r13, " count ", BANKS\n"                                           \
-  "    mul  r13, r13, TN*4              ; the bank of the sums\n"
-#define SUMS_OF_N                                                              \
-  "    rem  r14, r12, BANKS\n"                                                 \
-  "    mul  r14, r14, TN*4              ; where they go in SBUF\n"
-#define A_TILE                                                                 \
-  "    rem  r8, r7, BUFFERS\n"                                                 \
-  "    mul  r8, r8, U*TM*2\n"
-#define B_TILE                                                                 \
-  "    rem  r9, r7, BUFFERS\n"                                                 \
-  "    mul  r9, r9, U*TN*2\n"
-
-static const struct work load_a = {
-    .role = {"dma", NULL},
-    .counts_k = true,
-    .at[START] = "    mov  r15, 0                      ; column of A\n",
-    .at[N_BEGIN] = "    mov  r16, r15\n",
-    .at[K_BEGIN] = A_TILE,
-    .at[K_TILE] = "    dma  q0, ta+r8+u*TM*2[TM*2], a+r16{TK*(2*M)}[TM*2] ^s0\n"
-                  "    add  r16, r16, TK*M*2\n",
-    .at[M_END] = "    add  r15, r15, TM*2\n"};
-
-static const struct work load_b = {
-    .role = {"dma", "iota"},
-    .counts_k = true,
-    .at[M_BEGIN] = "    mov  r17, 0                      ; column of B\n",
-    .at[N_BEGIN] = "    mov  r18, r17\n",
-    .at[K_BEGIN] = B_TILE,
-    .at[K_TILE] = "    dma  q1, tb+r9+u*TN*2[TN*2], b+r18{TK*(2*N)}[TN*2] ^s1\n"
-                  "    add  r18, r18, TK*N*2\n",
-    .at[N_END] = "    add  r17, r17, TN*2\n"};
-
-static const struct work multiply = {
-    .role = {"ldw mm", NULL},
-    .counts_n = true,
-    .counts_k = true,
-    .at[N_BEGIN] = BANK_OF("r12"),
-    .at[K_BEGIN] = A_TILE B_TILE,
-    .at[K_TILE] =
-        "    ldw  ta+r8+u*TM*2[TM*2] ?s0>=u+1\n"
-        "    mm   p+r13[TN*4] !acc, tb+r9+u*TN*2[TN*2] ?s1>=u+1 ^s2\n"};
-
-static const struct work zero = {
-    .role = {"memset", "scan"},
-    .counts_n = true,
-    .at[N_BEGIN] = BANK_OF("r12") "    memset p+r13[TN*4] value=0\n"};
-
-#define NEXT_COLS "    add  r20, r20, TN*4\n"
-#define NEXT_ROWS "    add  r19, r19, TM*N*4\n"
-
-static const struct work copy_out = {
-    .role = {"copy dma", "act"},
-    .counts_n = true,
-    .at[START] = "    mov  r19, 0                      ; row of C\n",
-    .at[M_BEGIN] = "    mov  r20, r19\n",
-    .at[N_BEGIN] = BANK_OF("r12") SUMS_OF_N,
-    .at[N_END] =
-        "    copy ct+r14[TN*4], p+r13[TN*4] ^s3\n"
-        "    dma  q2, c+r20{TM*(4*N)}[TN*4], ct+r14[TN*4] ?s3>=1\n" NEXT_COLS,
-    .at[M_END] = NEXT_ROWS};
-
-/* ---- blocked */
-
-static const struct work multiply_block = {
-    .role = {"ldw mm", NULL},
-    .counts_k = true,
-    .at[K_BEGIN] = A_TILE B_TILE BANK_OF(
-        "r7") "    ldw  ta+r8[TM*2] ?s0>=1\n"
-              "    mm   p+r13[TN*4], tb+r9[TN*2] ?s1>=1 ^s2\n",
-    .at[K_TILE] =
-        "    ldw  ta+r8+(u+1)*TM*2[TM*2] ?s0>=u+2\n"
-        "    mm   p+r13[TN*4] !acc, tb+r9+(u+1)*TN*2[TN*2] ?s1>=u+2 ^s2\n",
-    .but_first = true};
-
-static const struct work add_block = {
-    .role = {"memset tt", "scan"},
-    .counts_n = true,
-    .counts_k = true,
-    .at[N_BEGIN] = SUMS_OF_N "    memset ct+r14[TN*4] value=0\n",
-    .at[K_BEGIN] = BANK_OF("r7"),
-    .at[K_END] = "    tt   ct+r14[TN*4], ct+r14[TN*4], p+r13[TN*4] op=add "
-                 "?s2>=U\n"};
-
-static const struct work store = {
-    .role = {"dma", "act"},
-    .counts_n = true,
-    .at[START] = "    mov  r19, 0                      ; row of C\n",
-    .at[M_BEGIN] = "    mov  r20, r19\n",
-    .at[N_BEGIN] = SUMS_OF_N,
-    .at[N_END] = "    dma  q2, c+r20{TM*(4*N)}[TN*4], ct+r14[TN*4]\n" NEXT_COLS,
-    .at[M_END] = NEXT_ROWS};
-
-/* ---- text */
-
-struct trips { /* what n and k are compared with */
-  const char *n, *k;
-};
-
-/* The works of one engine, NULL-terminated. */
 enum { LOAD_A, LOAD_B, SUM, MULTIPLY, STORE, NROLES };
 
-struct stream {
-  const struct work *works[NROLES + 1];
-  bool counts_n, counts_k;
+#define M_BEGIN NSR_GEN_BEGIN(1)
+#define M_END NSR_GEN_BEHIND(1)
+#define N_BEGIN NSR_GEN_BEGIN(2)
+#define N_END NSR_GEN_BEHIND(2)
+#define K_BODY NSR_GEN_BEGIN(3)
+
+static const char count_k[] = "    mov  r7, 0\n";
+static const char next_k[] = "    add  r7, r7, 1\n";
+static const char count_n[] = "    mov  r12, 0\n";
+static const char next_n[] = "    add  r12, r12, 1\n";
+static const char a_tile[] = "    rem  r8, r7, BUFFERS\n"
+                             "    mul  r8, r8, U*TM*2\n";
+static const char b_tile[] = "    rem  r9, r7, BUFFERS\n"
+                             "    mul  r9, r9, U*TN*2\n";
+static const char bank_of_n[] =
+    "    rem  r13, r12, BANKS\n"
+    "    mul  r13, r13, TN*4              ; the bank of the sums\n";
+static const char bank_of_k[] =
+    "    rem  r13, r7, BANKS\n"
+    "    mul  r13, r13, TN*4              ; the bank of the sums\n";
+static const char sums_of_n[] =
+    "    rem  r14, r12, BANKS\n"
+    "    mul  r14, r14, TN*4              ; where they go in SBUF\n";
+
+static const struct nsr_gen_step loads[] = {
+    {LOAD_A, NSR_GEN_START, count_k},
+    {LOAD_A, NSR_GEN_START,
+     "    mov  r15, 0                      ; column of "
+     "A\n"},
+    {LOAD_A, N_BEGIN, "    mov  r16, r15\n"},
+    {LOAD_A, K_BODY, a_tile},
+    {LOAD_A, K_BODY,
+     ".repeat U, u\n"
+     "    dma  q0, ta+r8+u*TM*2[TM*2], a+r16{TK*(2*M)}[TM*2] ^s0\n"
+     "    add  r16, r16, TK*M*2\n"
+     ".end\n"},
+    {LOAD_A, M_END, "    add  r15, r15, TM*2\n"},
+    {LOAD_B, NSR_GEN_START, count_k},
+    {LOAD_B, M_BEGIN, "    mov  r17, 0                      ; column of B\n"},
+    {LOAD_B, N_BEGIN, "    mov  r18, r17\n"},
+    {LOAD_B, K_BODY, b_tile},
+    {LOAD_B, K_BODY,
+     ".repeat U, u\n"
+     "    dma  q1, tb+r9+u*TN*2[TN*2], b+r18{TK*(2*N)}[TN*2] ^s1\n"
+     "    add  r18, r18, TK*N*2\n"
+     ".end\n"},
+    {LOAD_B, N_END, "    add  r17, r17, TN*2\n"}};
+
+/* With prefetch=1 an iteration loads what the next one multiplies, wherever in
+ * m, n and k that is; the first tiles are loaded in front of everything. r15,
+ * r17 and r18 are the k, n and m of what is loaded; behind the last tile comes
+ * one that nobody needs. */
+static const char first_tile[] =
+    "    mov  r15, 0                      ; k, n and m of the tile\n"
+    "    mov  r17, 0\n"
+    "    mov  r18, 0\n"
+    "    mov  r10, 0\n";
+#define NEXT_TILE(ktrips, ntrips)                                              \
+  "    add  r15, r15, 1\n"                                                     \
+  "    lt   r10, r15, " ktrips "\n"                                            \
+  "    mul  r15, r15, r10\n"                                                   \
+  "    xor  r10, r10, 1\n"                                                     \
+  "    add  r17, r17, r10\n"                                                   \
+  "    lt   r10, r17, " ntrips "\n"                                            \
+  "    mul  r17, r17, r10\n"                                                   \
+  "    xor  r10, r10, 1\n"                                                     \
+  "    add  r18, r18, r10\n"                                                   \
+  "    min  r18, r18, M/TM-1\n"                                                \
+  "    add  r10, r7, 1\n"                                                      \
+  "    rem  r10, r10, BUFFERS           ; its place\n"
+static const char next_tile[] = NEXT_TILE("KT", "NT");
+static const char next_tile_loaded[] = NEXT_TILE("r5", "r3");
+#define LOAD_TILE_A                                                            \
+  "    mul  r8, r10, U*TM*2\n"                                                 \
+  "    mul  r16, r15, U*TK*M*2\n"                                              \
+  "    mul  r11, r18, TM*2\n"                                                  \
+  "    add  r16, r16, r11               ; where it is in A\n"                  \
+  ".repeat U, u\n"                                                             \
+  "    dma  q0, ta+r8+u*TM*2[TM*2], a+r16{TK*(2*M)}[TM*2]\n"                   \
+  "    add  r16, r16, TK*M*2\n"                                                \
+  ".end\n"
+#define LOAD_TILE_B                                                            \
+  "    mul  r9, r10, U*TN*2\n"                                                 \
+  "    mul  r16, r15, U*TK*N*2\n"                                              \
+  "    mul  r11, r17, TN*2\n"                                                  \
+  "    add  r16, r16, r11               ; where it is in B\n"                  \
+  ".repeat U, u\n"                                                             \
+  "    dma  q1, tb+r9+u*TN*2[TN*2], b+r16{TK*(2*N)}[TN*2]\n"                   \
+  "    add  r16, r16, TK*N*2\n"                                                \
+  ".end\n"
+
+static const struct nsr_gen_step first_loads[] = {
+    {LOAD_A, NSR_GEN_START, count_k},     {LOAD_A, NSR_GEN_START, first_tile},
+    {LOAD_A, NSR_GEN_START, LOAD_TILE_A}, {LOAD_B, NSR_GEN_START, count_k},
+    {LOAD_B, NSR_GEN_START, first_tile},  {LOAD_B, NSR_GEN_START, LOAD_TILE_B}};
+
+static const struct nsr_gen_step next_loads[] = {{LOAD_A, K_BODY, LOAD_TILE_A},
+                                                 {LOAD_B, K_BODY, LOAD_TILE_B}};
+
+/* ---- sums in PSUM */
+
+#define MULTIPLY_TILES(wait_a, wait_b)                                         \
+  ".repeat U, u\n"                                                             \
+  "    ldw  ta+r8+u*TM*2[TM*2]" wait_a "\n"                                    \
+  "    mm   p+r13[TN*4] !acc, tb+r9+u*TN*2[TN*2]" wait_b " ^s2\n"              \
+  ".end\n"
+
+static const char products[] = MULTIPLY_TILES(" ?s0>=u+1", " ?s1>=u+1");
+static const char products_prefetched[] = MULTIPLY_TILES("", "");
+
+static const struct nsr_gen_step in_psum[] = {
+    {SUM, NSR_GEN_START, count_n},
+    {SUM, N_BEGIN, bank_of_n},
+    {SUM, N_BEGIN, "    memset p+r13[TN*4] value=0\n"},
+    {MULTIPLY, NSR_GEN_START, count_k},
+    {MULTIPLY, NSR_GEN_START, count_n},
+    {MULTIPLY, N_BEGIN, bank_of_n},
+    {MULTIPLY, K_BODY, a_tile},
+    {MULTIPLY, K_BODY, b_tile}};
+
+static const struct nsr_gen_step store_start[] = {
+    {STORE, NSR_GEN_START, count_n},
+    {STORE, NSR_GEN_START, "    mov  r19, 0                      ; row of C\n"},
+    {STORE, M_BEGIN, "    mov  r20, r19\n"},
+    {STORE, M_END, "    add  r19, r19, TM*N*4\n"}};
+
+static const struct nsr_gen_step out_of_psum[] = {
+    {STORE, N_BEGIN, bank_of_n},
+    {STORE, N_BEGIN, sums_of_n},
+    {STORE, N_END,
+     "    copy ct+r14[TN*4], p+r13[TN*4] ^s3\n"
+     "    dma  q2, c+r20{TM*(4*N)}[TN*4], ct+r14[TN*4] ?s3>=1\n"
+     "    add  r20, r20, TN*4\n"}};
+
+/* ---- sums in SBUF */
+
+#define MULTIPLY_BLOCK(wait_a, wait_b, wait_more_a, wait_more_b)               \
+  "    ldw  ta+r8[TM*2]" wait_a "\n"                                           \
+  "    mm   p+r13[TN*4], tb+r9[TN*2]" wait_b " ^s2\n"                          \
+  ".repeat U-1, u\n"                                                           \
+  "    ldw  ta+r8+(u+1)*TM*2[TM*2]" wait_more_a "\n"                           \
+  "    mm   p+r13[TN*4] !acc, tb+r9+(u+1)*TN*2[TN*2]" wait_more_b " ^s2\n"     \
+  ".end\n"
+
+static const char block[] =
+    MULTIPLY_BLOCK(" ?s0>=1", " ?s1>=1", " ?s0>=u+2", " ?s1>=u+2");
+static const char block_prefetched[] = MULTIPLY_BLOCK("", "", "", "");
+
+static const struct nsr_gen_step in_sbuf[] = {
+    {SUM, NSR_GEN_START, count_k},
+    {SUM, NSR_GEN_START, count_n},
+    {SUM, N_BEGIN, sums_of_n},
+    {SUM, N_BEGIN, "    memset ct+r14[TN*4] value=0\n"},
+    {SUM, K_BODY, bank_of_k},
+    {SUM, K_BODY,
+     "    tt   ct+r14[TN*4], ct+r14[TN*4], p+r13[TN*4] op=add ?s2>=U\n"},
+    {MULTIPLY, NSR_GEN_START, count_k},
+    {MULTIPLY, K_BODY, a_tile},
+    {MULTIPLY, K_BODY, b_tile},
+    {MULTIPLY, K_BODY, bank_of_k}};
+
+static const struct nsr_gen_step out_of_sbuf[] = {
+    {STORE, N_BEGIN, sums_of_n},
+    {STORE, N_END,
+     "    dma  q2, c+r20{TM*(4*N)}[TN*4], ct+r14[TN*4]\n"
+     "    add  r20, r20, TN*4\n"}};
+
+/* ---- all of it */
+
+/* What is counted goes on behind all that uses it. */
+static const struct nsr_gen_step nexts_in_psum[] = {
+    {LOAD_A, K_BODY, next_k},   {LOAD_B, K_BODY, next_k},
+    {MULTIPLY, K_BODY, next_k}, {SUM, N_END, next_n},
+    {MULTIPLY, N_END, next_n},  {STORE, N_END, next_n}};
+
+static const struct nsr_gen_step nexts_in_sbuf[] = {
+    {LOAD_A, K_BODY, next_k},   {LOAD_B, K_BODY, next_k},
+    {MULTIPLY, K_BODY, next_k}, {SUM, K_BODY, next_k},
+    {SUM, N_END, next_n},       {STORE, N_END, next_n}};
+
+enum { MAX_STEPS = 64 };
+
+struct table {
+  int n;
+  struct nsr_gen_step v[MAX_STEPS];
 };
 
-static void put(struct nsr_strbuf *out, const struct stream *s,
-                enum place place) {
-  for (int i = 0; s->works[i]; i++)
-    if (s->works[i]->at[place])
-      nsr_strbuf_puts(out, s->works[i]->at[place]);
+static void add_step(struct table *t, struct nsr_gen_step step) {
+  assert(t->n < MAX_STEPS);
+  t->v[t->n++] = step;
 }
 
-static void k_loop(struct nsr_strbuf *out, const struct stream *s,
-                   const struct trips *t) {
-  nsr_strbuf_printf(out, "kloop:\n    br.ge r6, %s, kdone\n", t->k);
-  for (int i = 0; s->works[i]; i++) {
-    const struct work *w = s->works[i];
-    nsr_strbuf_puts(out, w->at[K_BEGIN] ? w->at[K_BEGIN] : "");
-    if (w->at[K_TILE])
-      nsr_strbuf_printf(out, ".repeat U%s, u\n%s.end\n",
-                        w->but_first ? "-1" : "", w->at[K_TILE]);
-    nsr_strbuf_puts(out, w->at[K_END] ? w->at[K_END] : "");
+static void add_steps(struct table *t, const struct nsr_gen_step *v, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    add_step(t, v[i]);
+}
+#define ADD(t, v) add_steps(t, v, sizeof v / sizeof *v)
+
+static void add_text(struct table *t, int role, const char *text) {
+  add_step(t, (struct nsr_gen_step){role, K_BODY, text});
+}
+
+static void add_loads(const int64_t *v, struct table *t) {
+  const char *next = v[LOADED] ? next_tile_loaded : next_tile;
+  if (!v[PREFETCH]) {
+    ADD(t, loads);
+    return;
   }
-  nsr_strbuf_puts(out, s->counts_k ? NEXT_K : "");
-  nsr_strbuf_puts(out, "    add  r6, r6, 1\n"
-                       "    sync\n"
-                       "    br   kloop\n"
-                       "kdone:\n");
+  ADD(t, first_loads);
+  add_text(t, LOAD_A, next);
+  add_text(t, LOAD_B, next);
+  ADD(t, next_loads);
 }
 
-static void stream(struct nsr_strbuf *out, const char *engine,
-                   const struct stream *s, bool loaded, const struct trips *t) {
-  nsr_strbuf_printf(out, "\n.engine %s\n    ld   r1, mt\n", engine);
-  if (loaded)
-    nsr_strbuf_puts(out, "    ld   r3, nt\n    ld   r5, kt\n");
-  nsr_strbuf_puts(out, s->counts_k ? COUNT_K : "");
-  nsr_strbuf_puts(out, s->counts_n ? COUNT_N : "");
-  put(out, s, START);
-  nsr_strbuf_puts(out, "    mov  r2, 0\n    sync\n"
-                       "mloop:\n    br.ge r2, r1, mdone\n");
-  put(out, s, M_BEGIN);
-  nsr_strbuf_printf(out,
-                    "    mov  r4, 0\n    sync\n"
-                    "nloop:\n    br.ge r4, %s, ndone\n",
-                    t->n);
-  put(out, s, N_BEGIN);
-  nsr_strbuf_puts(out, "    mov  r6, 0\n    sync\n");
-  k_loop(out, s, t);
-  put(out, s, N_END);
-  nsr_strbuf_puts(out, s->counts_n ? NEXT_N : "");
-  nsr_strbuf_puts(out, "    add  r4, r4, 1\n    sync\n    br   nloop\n"
-                       "ndone:\n");
-  put(out, s, M_END);
-  nsr_strbuf_puts(out, "    add  r2, r2, 1\n    sync\n    br   mloop\n"
-                       "mdone:\n    sync\n    halt\n");
-}
-
-/* Every engine's stream, with or without works. */
-static void streams(struct nsr_strbuf *out, const struct nsr_isa *isa,
-                    const struct work *const *works, const int *engines,
-                    bool loaded) {
-  const struct trips t = {loaded ? "r3" : "NT", loaded ? "r5" : "KT"};
-  for (int e = 0; e < isa->nengines; e++) {
-    struct stream s = {0};
-    int n = 0;
-    for (int i = 0; i < NROLES; i++) {
-      if (engines[i] != e)
-        continue;
-      s.works[n++] = works[i];
-      s.counts_n |= works[i]->counts_n;
-      s.counts_k |= works[i]->counts_k;
-    }
-    stream(out, isa->engines[e], &s, loaded, &t);
+static void make_table(const int64_t *v, struct table *t) {
+  add_loads(v, t);
+  ADD(t, store_start);
+  if (v[BLOCKED]) {
+    ADD(t, in_sbuf);
+    add_text(t, MULTIPLY, v[PREFETCH] ? block_prefetched : block);
+    ADD(t, out_of_sbuf);
+    ADD(t, nexts_in_sbuf);
+  } else {
+    ADD(t, in_psum);
+    add_text(t, MULTIPLY, v[PREFETCH] ? products_prefetched : products);
+    ADD(t, out_of_psum);
+    ADD(t, nexts_in_psum);
   }
 }
+
+static const struct nsr_gen_role in_psum_roles[NROLES] = {
+    [LOAD_A] = {"dma", NULL},
+    [LOAD_B] = {"dma", "iota"},
+    [SUM] = {"memset", "scan"},
+    [MULTIPLY] = {"ldw mm", NULL},
+    [STORE] = {"copy dma", "act"}};
+
+static const struct nsr_gen_role in_sbuf_roles[NROLES] = {
+    [LOAD_A] = {"dma", NULL},
+    [LOAD_B] = {"dma", "iota"},
+    [SUM] = {"memset tt", "scan"},
+    [MULTIPLY] = {"ldw mm", NULL},
+    [STORE] = {"dma", "act"}};
+
+/* How often the loops run: m is loaded, n and k may be. */
+static const struct nsr_gen_nest constant_trips = {
+    .head = "    ld   r1, mt\n",
+    .nlevels = 3,
+    .levels = {{"m", "r2", "r1"}, {"n", "r4", "NT"}, {"k", "r6", "KT"}}};
+static const struct nsr_gen_nest loaded_trips = {
+    .head = "    ld   r1, mt\n    ld   r3, nt\n    ld   r5, kt\n",
+    .nlevels = 3,
+    .levels = {{"m", "r2", "r1"}, {"n", "r4", "r3"}, {"k", "r6", "r5"}}};
 
 /* ---- tensors */
 
@@ -306,6 +359,9 @@ static void fit(const struct nsr_isa *isa, int64_t *v) {
 static enum nsr_status check(struct nsr_ctx *ctx, const struct nsr_isa *isa,
                              const int64_t *v, const struct sizes *s) {
   struct nsr_gen_reach reach = nsr_gen_reach(isa);
+  if (v[PREFETCH] && v[BUFFERS] < 2)
+    return nsr_fail(ctx, NSR_E_USAGE, NSR_NOWHERE,
+                    "prefetch=1 needs two buffers or more");
   if (sbuf_bytes(v) > isa->sbuf_bytes)
     return nsr_fail(ctx, NSR_E_USAGE, NSR_NOWHERE,
                     "tiles need %" PRId64
@@ -327,25 +383,23 @@ static enum nsr_status check(struct nsr_ctx *ctx, const struct nsr_isa *isa,
   return NSR_OK;
 }
 
-static enum nsr_status make(struct nsr_ctx *ctx, const struct nsr_isa *isa,
-                            const int64_t *v, struct nsr_strbuf *out) {
-  static const struct work *const sums_in_psum[NROLES] = {
-      &load_a, &load_b, &zero, &multiply, &copy_out};
-  static const struct work *const sums_in_sbuf[NROLES] = {
-      &load_a, &load_b, &add_block, &multiply_block, &store};
-  const struct work *const *works = v[BLOCKED] ? sums_in_sbuf : sums_in_psum;
+static enum nsr_status make(struct nsr_ctx *ctx,
+                            const struct nsr_gen_request *request,
+                            struct nsr_strbuf *out) {
+  const struct nsr_isa *isa = request->isa;
+  const int64_t *v = request->v;
   const struct sizes s = sizes_of(v);
-  struct nsr_gen_role roles[NROLES];
+  struct table t = {0};
   int engines[NROLES];
-  for (int i = 0; i < NROLES; i++)
-    roles[i] = works[i]->role;
-  NSR_TRY(nsr_gen_engines(ctx, isa, "matmul", "ld mov add mul rem br sync halt",
-                          roles, NROLES, engines));
+  NSR_TRY(nsr_gen_engines(
+      ctx, isa, "tiled-matmul", "ld mov add mul rem br sync halt",
+      v[BLOCKED] ? in_sbuf_roles : in_psum_roles, NROLES, engines));
   NSR_TRY(check(ctx, isa, v, &s));
+  make_table(v, &t);
   nsr_strbuf_printf(out,
-                    "; matmul: c = a transposed * b, in tiles\n"
+                    "; tiled-matmul: c = a transposed * b\n"
                     ".isa %s\n"
-                    ".kernel \"matmul\"\n"
+                    ".kernel \"tiled-matmul\"\n"
                     ".const M %" PRId64 "\n.const N %" PRId64
                     "\n.const K %" PRId64 "\n.const NT %" PRId64
                     "\n.const KT %" PRId64 "\n",
@@ -361,26 +415,30 @@ static enum nsr_status make(struct nsr_ctx *ctx, const struct nsr_isa *isa,
       isa->engines[engines[LOAD_A]], isa->engines[engines[LOAD_B]],
       isa->engines[engines[STORE]]);
   tensors(out, v, &s);
-  streams(out, isa, works, engines, v[LOADED]);
+  nsr_gen_streams(out, isa, v[LOADED] ? &loaded_trips : &constant_trips, t.v,
+                  t.n, engines, request->manual);
   return NSR_OK;
 }
 
 const struct nsr_gen_kernel nsr_gen_matmul = {
-    "matmul",
-    "three loops, sums in PSUM over the innermost (blocked=1: in SBUF)",
-    13,
-    {[MT] = {"m", 2, 4, 0, 1 << 16, NSR_GEN_PLAIN},
-     [NT] = {"n", 2, 4, 0, 1 << 16, NSR_GEN_PLAIN},
-     [KT] = {"k", 2, 4, 0, 1 << 16, NSR_GEN_PLAIN},
-     [ROWS] = {"rows", 4, 128, 1, 0, NSR_GEN_PARTITIONS},
-     [COLS] = {"cols", 8, 512, 1, 4096, NSR_GEN_PLAIN},
-     [DEPTH] = {"depth", 4, 128, 1, 0, NSR_GEN_PARTITIONS},
-     [INNER] = {"inner", 2, 2, 1, 16, NSR_GEN_PLAIN},
-     [BUFFERS] = {"buffers", 2, 2, 1, 8, NSR_GEN_PLAIN},
-     [BANKS] = {"banks", 2, 2, 1, 8, NSR_GEN_PLAIN},
-     [LOADED] = {"loaded", 0, 0, 0, 1, NSR_GEN_PLAIN},
-     [BLOCKED] = {"blocked", 0, 0, 0, 1, NSR_GEN_PLAIN},
-     [MAX] = {"max", 4, 4, 4, 1 << 16, NSR_GEN_PLAIN},
-     [SEED] = {"seed", 1, 1, 0, 65535, NSR_GEN_PLAIN}},
-    make,
-    fit};
+    .name = "tiled-matmul",
+    .alias = "matmul",
+    .about =
+        "three loops, sums in PSUM over the innermost (blocked=1: in SBUF)",
+    .nparams = 14,
+    .params = {[MT] = {"m", 2, 4, 0, 1 << 16, NSR_GEN_PLAIN},
+               [NT] = {"n", 2, 4, 0, 1 << 16, NSR_GEN_PLAIN},
+               [KT] = {"k", 2, 4, 0, 1 << 16, NSR_GEN_PLAIN},
+               [ROWS] = {"rows", 4, 128, 1, 0, NSR_GEN_PARTITIONS},
+               [COLS] = {"cols", 8, 512, 1, 4096, NSR_GEN_PLAIN},
+               [DEPTH] = {"depth", 4, 128, 1, 0, NSR_GEN_PARTITIONS},
+               [INNER] = {"inner", 2, 2, 1, 16, NSR_GEN_PLAIN},
+               [BUFFERS] = {"buffers", 2, 2, 1, 8, NSR_GEN_PLAIN},
+               [BANKS] = {"banks", 2, 2, 1, 8, NSR_GEN_PLAIN},
+               [LOADED] = {"loaded", 0, 0, 0, 1, NSR_GEN_PLAIN},
+               [BLOCKED] = {"blocked", 0, 0, 0, 1, NSR_GEN_PLAIN},
+               [PREFETCH] = {"prefetch", 0, 0, 0, 1, NSR_GEN_PLAIN},
+               [MAX] = {"max", 4, 4, 4, 1 << 16, NSR_GEN_PLAIN},
+               [SEED] = {"seed", 1, 1, 0, 65535, NSR_GEN_PLAIN}},
+    .make = make,
+    .fit = fit};

@@ -493,8 +493,11 @@ static enum nsr_status check_reach(const struct random *r) {
                   r->made, r->isa->name);
 }
 
-static enum nsr_status make(struct nsr_ctx *ctx, const struct nsr_isa *isa,
-                            const int64_t *v, struct nsr_strbuf *out) {
+static enum nsr_status make(struct nsr_ctx *ctx,
+                            const struct nsr_gen_request *request,
+                            struct nsr_strbuf *out) {
+  const struct nsr_isa *isa = request->isa;
+  const int64_t *v = request->v;
   struct random r = {.ctx = ctx,
                      .isa = isa,
                      .state = (uint64_t)v[SEED],

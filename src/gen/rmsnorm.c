@@ -116,8 +116,11 @@ static enum nsr_status check(struct nsr_ctx *ctx, const struct nsr_isa *isa,
   return NSR_OK;
 }
 
-static enum nsr_status make(struct nsr_ctx *ctx, const struct nsr_isa *isa,
-                            const int64_t *v, struct nsr_strbuf *out) {
+static enum nsr_status make(struct nsr_ctx *ctx,
+                            const struct nsr_gen_request *request,
+                            struct nsr_strbuf *out) {
+  const struct nsr_isa *isa = request->isa;
+  const int64_t *v = request->v;
   int64_t top = v[MAX] > v[TILES] ? v[MAX] : v[TILES];
   struct nsr_gen_step all[NSTEPS];
   int engines[NROLES];
@@ -142,19 +145,20 @@ static enum nsr_status make(struct nsr_ctx *ctx, const struct nsr_isa *isa,
                     isa->name, v[ROWS], v[COLS], v[BUFFERS],
                     isa->engines[engines[LOAD]], isa->engines[engines[STORE]]);
   tensors(v, top, out);
-  nsr_gen_loop(out, isa, all, NSTEPS, engines);
+  nsr_gen_streams(out, isa, &nsr_gen_loop, all, NSTEPS, engines, false);
   return NSR_OK;
 }
 
 const struct nsr_gen_kernel nsr_gen_rmsnorm = {
-    "rmsnorm",
-    "row tiles in rotating buffers: load, square-sum, rsqrt, scale, store",
-    6,
-    {[TILES] = {"tiles", 3, 4, 0, 1 << 20, NSR_GEN_PLAIN},
-     [ROWS] = {"rows", 4, 128, 1, 0, NSR_GEN_PARTITIONS},
-     [COLS] = {"cols", 8, 4096, 1, 16384, NSR_GEN_PLAIN},
-     [BUFFERS] = {"buffers", 2, 3, 1, 8, NSR_GEN_PLAIN},
-     [MAX] = {"max", 100, 100, 100, 1 << 20, NSR_GEN_PLAIN},
-     [SEED] = {"seed", 1, 1, 0, 65535, NSR_GEN_PLAIN}},
-    make,
-    fit};
+    .name = "rmsnorm",
+    .about =
+        "row tiles in rotating buffers: load, square-sum, rsqrt, scale, store",
+    .nparams = 6,
+    .params = {[TILES] = {"tiles", 3, 4, 0, 1 << 20, NSR_GEN_PLAIN},
+               [ROWS] = {"rows", 4, 128, 1, 0, NSR_GEN_PARTITIONS},
+               [COLS] = {"cols", 8, 4096, 1, 16384, NSR_GEN_PLAIN},
+               [BUFFERS] = {"buffers", 2, 3, 1, 8, NSR_GEN_PLAIN},
+               [MAX] = {"max", 100, 100, 100, 1 << 20, NSR_GEN_PLAIN},
+               [SEED] = {"seed", 1, 1, 0, 65535, NSR_GEN_PLAIN}},
+    .make = make,
+    .fit = fit};

@@ -19,21 +19,31 @@ struct nsr_gen_param {
 
 enum { NSR_GEN_MAX_PARAMS = 16 };
 
+/* What is asked for: settings as params. */
+struct nsr_gen_request {
+  const struct nsr_isa *isa;
+  const int64_t *v;
+  bool manual; /* waits as a person writes them, no barrier but the exit one */
+};
+
 struct nsr_gen_kernel {
   const char *name, *about;
+  const char *alias; /* another name, NULL: none */
+  bool manual;       /* there is a manual form */
   uint32_t nparams;
   struct nsr_gen_param params[NSR_GEN_MAX_PARAMS];
-  /* Writes the kernel's text; v holds the settings, as params. Settings that
-   * do not go together, or not with the instruction set, are NSR_E_USAGE. */
-  enum nsr_status (*make)(struct nsr_ctx *ctx, const struct nsr_isa *isa,
-                          const int64_t *v, struct nsr_strbuf *out);
+  /* Writes the kernel's text. Settings that do not go together, or not with
+   * the instruction set, are NSR_E_USAGE. */
+  enum nsr_status (*make)(struct nsr_ctx *ctx,
+                          const struct nsr_gen_request *request,
+                          struct nsr_strbuf *out);
   /* Lowers the settings of the real size until the machine holds them; NULL:
    * every machine does. */
   void (*fit)(const struct nsr_isa *isa, int64_t *v);
 };
 
 extern const struct nsr_gen_kernel nsr_gen_sync_bound, nsr_gen_rmsnorm,
-    nsr_gen_matmul, nsr_gen_random;
+    nsr_gen_matmul, nsr_gen_rotating_banks, nsr_gen_page_table, nsr_gen_random;
 
 /* What is asked of one engine: instructions that it must have, and one that
  * tells which kind is meant where several could do (NULL: any). Mnemonics,
@@ -52,19 +62,51 @@ nsr_gen_engines(struct nsr_ctx *ctx, const struct nsr_isa *isa,
                 const char *kernel, const char *all,
                 const struct nsr_gen_role *roles, int n, int *engines);
 
-/* A kernel of one loop over r2 = 0 .. up to the word in tensor `tiles`: lines
- * of one role, in an order that keeps what depends on each other. */
-enum nsr_gen_place { NSR_GEN_START, NSR_GEN_BODY, NSR_GEN_END };
-
-struct nsr_gen_step {
-  int role;
-  enum nsr_gen_place place;
-  const char *text;
+/* A kernel of loops in each other, all of them on every engine. Level 0 is the
+ * kernel, level l the body of the l-th loop from outside. */
+struct nsr_gen_level {
+  const char *label; /* in front of `loop` and `done` */
+  const char *counter, *trips;
 };
 
-/* All streams; engines without work only count. */
-void nsr_gen_loop(struct nsr_strbuf *out, const struct nsr_isa *isa,
-                  const struct nsr_gen_step *steps, int n, const int *engines);
+enum { NSR_GEN_MAX_LEVELS = 4 };
+
+struct nsr_gen_nest {
+  const char *head; /* the first lines of every engine */
+  int nlevels;
+  struct nsr_gen_level levels[NSR_GEN_MAX_LEVELS];
+};
+
+/* Where a step stands: at the begin of a level, in front of the loop inside
+ * it, or behind that loop. */
+#define NSR_GEN_BEGIN(level) (2 * (level))
+#define NSR_GEN_BEHIND(level) (2 * (level) + 1)
+
+/* Of a kernel of one loop. */
+enum {
+  NSR_GEN_START = NSR_GEN_BEGIN(0),
+  NSR_GEN_BODY = NSR_GEN_BEGIN(1),
+  NSR_GEN_END = NSR_GEN_BEHIND(0)
+};
+
+/* Lines of one role; steps come in an order that keeps what depends on each
+ * other. */
+struct nsr_gen_step {
+  int role;
+  int place;
+  const char *text; /* NULL: none */
+};
+
+/* All streams; engines without work only count. Barriers stand in front of
+ * each loop and at the end of each iteration, and before the halts; in manual
+ * form there alone. */
+void nsr_gen_streams(struct nsr_strbuf *out, const struct nsr_isa *isa,
+                     const struct nsr_gen_nest *nest,
+                     const struct nsr_gen_step *steps, int n,
+                     const int *engines, bool manual);
+
+/* One loop over r2 = 0 .. up to the word in tensor `tiles`, in r1. */
+extern const struct nsr_gen_nest nsr_gen_loop;
 
 /* Bounds of transfers in DRAM: offset and bytes between rows. */
 struct nsr_gen_reach {
@@ -78,5 +120,8 @@ struct nsr_gen_reach nsr_gen_reach(const struct nsr_isa *isa);
 void nsr_gen_random_bf16(struct nsr_strbuf *out, uint64_t seed, uint64_t n);
 void nsr_gen_random_f32(struct nsr_strbuf *out, uint64_t seed, uint64_t n);
 void nsr_gen_random_i32(struct nsr_strbuf *out, uint64_t seed, uint64_t n);
+/* i32 in 0..below-1. */
+void nsr_gen_random_below(struct nsr_strbuf *out, uint64_t seed, uint64_t n,
+                          uint32_t below);
 
 #endif

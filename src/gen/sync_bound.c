@@ -50,8 +50,11 @@ static enum nsr_status check(struct nsr_ctx *ctx, const struct nsr_isa *isa,
   return NSR_OK;
 }
 
-static enum nsr_status make(struct nsr_ctx *ctx, const struct nsr_isa *isa,
-                            const int64_t *v, struct nsr_strbuf *out) {
+static enum nsr_status make(struct nsr_ctx *ctx,
+                            const struct nsr_gen_request *request,
+                            struct nsr_strbuf *out) {
+  const struct nsr_isa *isa = request->isa;
+  const int64_t *v = request->v;
   int engines[NROLES];
   NSR_TRY(nsr_gen_engines(ctx, isa, "sync-bound", "ld mov add br sync halt",
                           roles, NROLES, engines));
@@ -81,18 +84,18 @@ static enum nsr_status make(struct nsr_ctx *ctx, const struct nsr_isa *isa,
                       ".tensor %c sbuf i32 [1, 1] at 0:1, 12*C+%d scratch"
                       " range 0 %" PRId64 "\n",
                       words[i], 4 * i, 256 * top);
-  nsr_gen_loop(out, isa, steps, NSTEPS, engines);
+  nsr_gen_streams(out, isa, &nsr_gen_loop, steps, NSTEPS, engines, false);
   return NSR_OK;
 }
 
 /* f32 arithmetic counts exactly up to 2^24: 256 * 65535 stays below. */
 const struct nsr_gen_kernel nsr_gen_sync_bound = {
-    "sync-bound",
-    "one loop, tiny work on every engine, a dependence chain across all",
-    4,
-    {[TILES] = {"tiles", 3, 1000, 0, 65535, NSR_GEN_PLAIN},
-     [COLS] = {"cols", 4, 16, 1, 4096, NSR_GEN_PLAIN},
-     [MAX] = {"max", 100, 1000, 100, 65535, NSR_GEN_PLAIN},
-     [SEED] = {"seed", 1, 1, 0, 65535, NSR_GEN_PLAIN}},
-    make,
-    NULL};
+    .name = "sync-bound",
+    .about =
+        "one loop, tiny work on every engine, a dependence chain across all",
+    .nparams = 4,
+    .params = {[TILES] = {"tiles", 3, 1000, 0, 65535, NSR_GEN_PLAIN},
+               [COLS] = {"cols", 4, 16, 1, 4096, NSR_GEN_PLAIN},
+               [MAX] = {"max", 100, 1000, 100, 65535, NSR_GEN_PLAIN},
+               [SEED] = {"seed", 1, 1, 0, 65535, NSR_GEN_PLAIN}},
+    .make = make};

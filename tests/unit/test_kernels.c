@@ -181,7 +181,7 @@ struct matmul {
   float *a, *b, *c;
 };
 
-/* A bf16 matrix of the kernel's contents. */
+/* A bf16 matrix of the kernel's contents, at least one element. */
 static float *matrix(const struct nsr_kernel *k, const char *name, size_t n) {
   uint16_t *raw = calloc(n + 1, sizeof *raw);
   float *out = calloc(n + 1, sizeof *out);
@@ -265,13 +265,13 @@ static struct nsr_kernel with_trips(struct nsr_ctx *ctx,
 
 /* All trips from memory: one kernel and one rewrite for all combinations. */
 static void matmul_loaded(const struct nsr_isa *isa, bool blocked, int inner,
-                          int buffers, int banks) {
+                          int buffers, int banks, bool prefetch) {
   struct nsr_ctx *ctx = new_ctx();
-  struct nsr_setting settings[] = {{"loaded", 1},    {"blocked", blocked},
-                                   {"inner", inner}, {"buffers", buffers},
-                                   {"banks", banks}, {"rows", TM},
-                                   {"cols", TN},     {"depth", TK}};
-  struct nsr_kernel *k = make(ctx, isa, "matmul", settings, 8), *out;
+  struct nsr_setting settings[] = {
+      {"loaded", 1},        {"blocked", blocked}, {"inner", inner},
+      {"buffers", buffers}, {"banks", banks},     {"rows", TM},
+      {"cols", TN},         {"depth", TK},        {"prefetch", prefetch}};
+  struct nsr_kernel *k = make(ctx, isa, "tiled-matmul", settings, 9), *out;
   int top = tensor(k, "mt")->hi;
   struct matmul x;
   matmul_new(&x, k, top, top, top, blocked, inner);
@@ -334,9 +334,11 @@ static void matmul_orders(void **state) {
 }
 
 static void matmul_case(const struct nsr_isa *isa, bool blocked) {
-  matmul_loaded(isa, blocked, 1, 1, 1);
-  matmul_loaded(isa, blocked, 2, 2, 2);
-  matmul_loaded(isa, blocked, 1, 3, 2);
+  matmul_loaded(isa, blocked, 1, 1, 1, false);
+  matmul_loaded(isa, blocked, 2, 2, 2, false);
+  matmul_loaded(isa, blocked, 1, 3, 2, false);
+  matmul_loaded(isa, blocked, 2, 2, 2, true);
+  matmul_loaded(isa, blocked, 1, 3, 1, true);
   for (int trips = 0; trips <= MATMUL_TOP; trips++) {
     matmul_constant(isa, trips, 2, 2, blocked);
     matmul_constant(isa, 2, trips, 2, blocked);
@@ -349,6 +351,102 @@ static void matmul(void **state) {
   for (int s = 0; nsr_isas[s]; s++)
     for (int blocked = 0; blocked < 2; blocked++)
       matmul_case(nsr_isas[s], blocked);
+}
+
+/* ---- rotating banks */
+
+enum { RM = 3, RN = 5, RK = 4 };
+
+/* One tile of products, or of zeros where x is NULL. */
+static void rotating_tile(const float *w, const float *x, float *y) {
+  for (int row = 0; row < RM; row++)
+    for (int col = 0; col < RN; col++) {
+      float sum = 0;
+      for (int k = 0; x && k < RK; k++) {
+        float p = w[k * RM + row] * x[k * RN + col];
+        sum = sum + p;
+      }
+      y[row * RN + col] = sum;
+    }
+}
+
+/* Tile t holds what its bank got last before iteration t. */
+static void rotating_banks_case(const struct nsr_isa *isa, int tiles,
+                                int banks) {
+  struct nsr_ctx *ctx = new_ctx();
+  struct nsr_setting settings[] = {{"tiles", tiles}, {"rows", RM},
+                                   {"cols", RN},     {"depth", RK},
+                                   {"banks", banks}, {"max", 1}};
+  struct nsr_kernel *k = make(ctx, isa, "rotating-banks", settings, 6);
+  size_t each = (size_t)RM * RN, bytes = (size_t)(tiles + banks) * each * 4;
+  float *w = matrix(k, "wd", (size_t)RK * RM);
+  float *x = matrix(k, "x", (size_t)tiles * RK * RN);
+  float *y = calloc(1, bytes);
+  assert_non_null(y);
+  for (int t = 0; t < tiles + banks; t++) {
+    int from = t < tiles ? t - banks : tiles - 1;
+    while (t >= tiles && from >= 0 && from % banks != t - tiles)
+      from--;
+    rotating_tile(w, from < 0 ? NULL : x + (size_t)from * RK * RN,
+                  y + (size_t)t * each);
+  }
+  expect(ctx, k, "y", y, bytes);
+  expect_rewritten(ctx, k, "y", y, bytes);
+  free(y);
+  free(x);
+  free(w);
+  nsr_ctx_free(ctx);
+}
+
+static void rotating_banks(void **state) {
+  (void)state;
+  static const int tiles[] = {0, 1, 2, 3, 7, 8, 9, 40};
+  for (int s = 0; nsr_isas[s]; s++)
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+      rotating_banks_case(nsr_isas[s], tiles[i], 8);
+      rotating_banks_case(nsr_isas[s], tiles[i], 3);
+    }
+}
+
+/* ---- page table */
+
+static void page_table_case(const struct nsr_isa *isa, int64_t tiles, int pages,
+                            int buffers) {
+  enum { PAGE = 3 * 5 };
+  struct nsr_ctx *ctx = new_ctx();
+  struct nsr_setting settings[] = {{"tiles", tiles}, {"rows", 3},
+                                   {"cols", 5},      {"pages", pages},
+                                   {"max", 1},       {"buffers", buffers}};
+  struct nsr_kernel *k = make(ctx, isa, "page-table", settings, 6);
+  size_t n = (size_t)pages * PAGE;
+  float *cache = calloc(n, sizeof *cache);
+  int32_t *src = calloc((size_t)tiles + 1, sizeof *src);
+  int32_t *dst = calloc((size_t)tiles + 1, sizeof *dst);
+  assert_true(cache && src && dst);
+  contents(k, "cache", cache, n * sizeof *cache);
+  contents(k, "src", src, (size_t)tiles * sizeof *src);
+  contents(k, "dst", dst, (size_t)tiles * sizeof *dst);
+  for (int64_t t = 0; t < tiles; t++)
+    for (int j = 0; j < PAGE; j++) {
+      float half = cache[src[t] * PAGE + j] * 0.5f;
+      cache[dst[t] * PAGE + j] = half + 1.0f;
+    }
+  expect(ctx, k, "cache", cache, n * sizeof *cache);
+  expect_rewritten(ctx, k, "cache", cache, n * sizeof *cache);
+  free(dst);
+  free(src);
+  free(cache);
+  nsr_ctx_free(ctx);
+}
+
+static void page_table(void **state) {
+  (void)state;
+  for (int s = 0; nsr_isas[s]; s++)
+    for (size_t i = 0; i < NTRIPS; i++) {
+      page_table_case(nsr_isas[s], trips[i], 1, 2);
+      page_table_case(nsr_isas[s], trips[i], 6, 2);
+      page_table_case(nsr_isas[s], trips[i], 3, 3);
+    }
 }
 
 static void refused(const struct nsr_isa *isa, const char *name,
@@ -375,7 +473,7 @@ static void usage(void **state) {
     struct nsr_setting settings[2];
     const char *words;
   } cases[] = {
-      {NULL, "nonesuch", {{"tiles", 1}}, "sync-bound, rmsnorm"},
+      {NULL, "nonesuch", {{"tiles", 1}}, "sync-bound, rmsnorm, tiled-matmul"},
       {NULL,
        "rmsnorm",
        {{"speed", 1}},
@@ -400,6 +498,9 @@ static void usage(void **state) {
        {{"max", 1 << 20}, {"cols", 32}},
        "offsets and steps"},
       {"lane48", "sync-bound", {{"cols", 2730}}, "which has 32768"},
+      {"tile64", "matmul", {{"prefetch", 1}, {"buffers", 1}}, "two buffers"},
+      {"tile64", "rotating-banks", {{"cols", 513}}, "16384 and 196608"},
+      {"tile64", "page-table", {{"cols", 4096}, {"buffers", 7}}, "196608"},
       {"lane48", "matmul", {{"depth", 33}}, "33 is not in 1..32"},
       {"lane48", "matmul", {{"cols", 513}}, "PSUM, which has 4096"},
   };
@@ -460,6 +561,8 @@ static void lacks(void **state) {
   lacking("sync-bound", "tr", -1, "an engine with tr, which less");
   lacking("matmul", "mm", -1, "an engine with ldw mm, which less");
   lacking("matmul", "rem", 3, "on all engines; io of less");
+  lacking("rotating-banks", "mm", -1, "an engine with ldw mm, which less");
+  lacking("page-table", "act", -1, "an engine with act, which less");
   lacking("random", "tt", -1, "an engine with tt copy memset, which less");
   lacking("random", "ld", 0, "on all engines; mat of less");
 }
@@ -517,7 +620,8 @@ int main(void) {
       cmocka_unit_test(lacks_wait),    cmocka_unit_test(deterministic),
       cmocka_unit_test(out_of_memory), cmocka_unit_test(sync_bound),
       cmocka_unit_test(rmsnorm),       cmocka_unit_test(matmul),
-      cmocka_unit_test(matmul_orders),
+      cmocka_unit_test(matmul_orders), cmocka_unit_test(rotating_banks),
+      cmocka_unit_test(page_table),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
