@@ -7,6 +7,7 @@
 #include <nsr/gen.h>
 
 #include "common.h"
+#include "gen_edit.h"
 
 static const char usage[] =
     "usage: nsync-gen NAME [--isa=ISA] [--size=small|real] "
@@ -15,11 +16,13 @@ static const char usage[] =
     "[--instructions=N] -o "
     "OUT\n"
     "       nsync-gen --list\n"
+    "       nsync-gen mutate --operator=OP [--index=K] FILE -o OUT\n"
     "\n"
     "Makes the kernel NAME of the suite, with barriers at every loop's entry\n"
     "and iteration or (--form=manual) with waits alone, as a person writes "
     "them,\n"
     "into the kernel file OUT (\"-\" is standard output).\n"
+    "`mutate` (it has its own --help) makes a kernel with one mistake.\n"
     "\n"
     "  -o, --output=OUT     where the kernel goes\n"
     "      --isa=ISA        the instruction set it is for; a wrong one tells\n"
@@ -186,6 +189,8 @@ int main(int argc, char **argv) {
   struct tool t;
   struct request r = {0};
   int c;
+  if (argc > 1 && !strcmp(argv[1], "mutate"))
+    return gen_mutate(argc - 1, argv + 1);
   r.options.settings = r.settings;
   if (!tool_start(&t, "nsync-gen", usage, argc, argv))
     return tool_exit(&t, NSR_E_NOMEM);

@@ -1,4 +1,4 @@
-/* gen.h - make kernels of the suite. */
+/* gen.h - make kernels of the suite, spoil kernels, make them smaller. */
 #ifndef NSR_GEN_H
 #define NSR_GEN_H
 
@@ -37,6 +37,44 @@ NSR_MUST_USE enum nsr_status nsr_gen_text(struct nsr_ctx *ctx, const char *name,
 NSR_MUST_USE enum nsr_status nsr_gen(struct nsr_ctx *ctx, const char *name,
                                      const struct nsr_gen_options *options,
                                      struct nsr_kernel **k);
+
+/* ---- mutants: kernels with one mistake each, for tests of judges
+ *
+ * What a mistake is an operator tells. They work on the kernel's bytes alone,
+ * and are of most use on a rewritten one: counters are registers that reach
+ * nothing but waits, loops are branches back. Every mutant passes
+ * nsr_kernel_check. */
+struct nsr_operator {
+  uint8_t number;   /* from 1; 0 ends the list */
+  const char *name; /* "drop-wait" */
+  const char *about;
+  const char *instead; /* NULL; else no mistake of a file, but of the machine
+                          or of a tool: how to have it */
+};
+extern const struct nsr_operator nsr_operators[];
+
+/* By name or number, NULL: none. */
+const struct nsr_operator *nsr_operator_parse(const char *text);
+
+/* Called for each mutant; a status other than NSR_OK ends the series. what:
+ * "act[12]: the wait dropped". */
+typedef enum nsr_status
+nsr_mutant_fn(void *self, const struct nsr_kernel *mutant, const char *what);
+
+/* All mutants of an operator, in a fixed order. Each takes memory of ctx as
+ * long as that lives. An operator that changes no file is NSR_E_USAGE. */
+NSR_MUST_USE enum nsr_status nsr_mutate_each(struct nsr_ctx *ctx,
+                                             const struct nsr_kernel *k,
+                                             const struct nsr_operator *op,
+                                             nsr_mutant_fn *fn, void *self);
+
+/* The one at an index, from 0. *out is NULL where there are no more than
+ * *places. */
+NSR_MUST_USE enum nsr_status nsr_mutate(struct nsr_ctx *ctx,
+                                        const struct nsr_kernel *k,
+                                        const struct nsr_operator *op,
+                                        uint64_t index, struct nsr_kernel **out,
+                                        const char **what, uint64_t *places);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,7 @@
 #include "ir/keeps.h"
 #include "object/note.h"
 
-const char nsr_rewrite_note[] = ".note.nsr.rewrite";
+const char nsr_rewrite_note[] = NSR_REWRITE_NOTE;
 
 enum { SHT_NOTE_TYPE = 7 };
 

@@ -6,6 +6,9 @@
 
 #include "object/wire.h"
 
+/* The section in which a rewritten kernel explains itself. */
+#define NSR_REWRITE_NOTE ".note.nsr.rewrite"
+
 /* One line more at the end of a note section. */
 void nsr_note_put(struct nsr_strbuf *b, const char *text);
 /* The next line; NULL (and in->bad) where there is none, or no such note. */
