@@ -93,7 +93,7 @@ static void one_kernel(const struct nsr_isa *isa, struct prng *r,
       .isa = isa, .nsettings = 2, .settings = settings};
   struct nsr_rewrite_options options = {
       .verify = NSR_VERIFY_NONE,
-      .scheme = (enum nsr_scheme)prng_in(r, 0, NSR_SCHEME_EQUAL_WEIGHT)};
+      .scheme = (enum nsr_scheme)prng_in(r, 0, NSR_SCHEME_PER_INSTRUCTION)};
   struct nsr_rewrite_report report;
   for (const struct nsr_operator *op = nsr_operators; op->number; op++) {
     struct nsr_ctx *ctx = nsr_ctx_new();
