@@ -33,7 +33,6 @@ struct search {
   struct nsr_sites sites;
   struct nsr_chains chains;
   uint32_t *loop_of; /* by work: nsr_distance_loop */
-  uint32_t next;     /* the work behind the last one looked at */
   bool *complete;    /* by work: ordered behind all that it conflicts with */
   uint32_t *first;
   NSR_VEC(struct nsr_dep) deps;
@@ -446,20 +445,22 @@ static void merge_pairs(struct search *s, uint32_t from) {
   s->deps.n = kept;
 }
 
-/* The pairs of one work. In another round through a loop they are found
- * anew. */
+static enum nsr_status wait_for_target(void *user, struct nsr_walk *walk,
+                                       uint32_t w) {
+  struct search *s = user;
+  if (s->target[w] == NSR_NONE)
+    return NSR_OK;
+  return nsr_walk_wait(walk, s->t->works[w].engine, s->target[w], 0);
+}
+
+/* The pairs of one work. */
 static enum nsr_status search_work(void *user, struct nsr_walk *walk,
                                    uint32_t w) {
   struct search *s = user;
-  bool again = w < s->next, was_complete = s->complete[w];
-  if (again)
-    s->deps.n = s->first[w];
   s->first[w] = (uint32_t)s->deps.n;
-  s->next = w + 1;
   s->w = w;
   s->complete[w] = true;
-  if (s->target[w] != NSR_NONE)
-    NSR_TRY(nsr_walk_wait(walk, s->t->works[w].engine, s->target[w], 0));
+  NSR_TRY(wait_for_target(s, walk, w));
   NSR_TRY(find_loops(s));
   for (uint32_t i = s->sites.first[w]; i < s->sites.first[w + 1]; i++) {
     s->site = &s->sites.sites[i];
@@ -471,19 +472,32 @@ static enum nsr_status search_work(void *user, struct nsr_walk *walk,
       NSR_TRY(look_in_lists(s, false));
   }
   merge_pairs(s, s->first[w]);
-  /* earlier works may have relied on it */
-  if (again && was_complete && !s->complete[w])
-    nsr_walk_again(walk);
-  s->complete[w] &= !again || was_complete;
   return NSR_OK;
 }
 
-uint32_t nsr_deps_levels(const struct nsr_deps *deps) {
-  uint32_t levels = 1;
-  for (uint32_t i = 0; i < deps->n; i++)
-    if (deps->deps[i].lag >= levels)
-      levels = deps->deps[i].lag + 1u;
-  return levels;
+/* Waits alone decide what is known; so the pairs of an item are looked for
+ * when that is stable. The first time nothing that comes later in a loop is
+ * taken to be complete; that leaves more pairs than are needed, but tells what
+ * is. */
+static enum nsr_status search_item(struct search *s, uint32_t item) {
+  struct nsr_walk_item x = nsr_walk_item(s->walk, item);
+  size_t from = s->deps.n;
+  NSR_TRY(nsr_walk_enter(s->walk, item));
+  if (x.loops) {
+    NSR_TRY(nsr_walk_through(s->walk, wait_for_target, s));
+    NSR_TRY(nsr_walk_once(s->walk, search_work, s));
+    s->deps.n = from;
+  }
+  NSR_TRY(nsr_walk_once(s->walk, search_work, s));
+  return nsr_walk_leave(s->walk);
+}
+
+/* Where addresses stay, conflicts are at the nearest distance. */
+static uint32_t most_lag(const struct search *s, uint32_t w) {
+  for (uint32_t i = s->sites.first[w]; i < s->sites.first[w + 1]; i++)
+    if (s->sites.groups[s->sites.sites[i].group].moves)
+      return NSR_MAX_LAG;
+  return 1;
 }
 
 static enum nsr_status prepare(struct search *s) {
@@ -497,10 +511,12 @@ static enum nsr_status prepare(struct search *s) {
   NSR_NEW(s->ctx, NSR_SCRATCH, s->loop_of, t->nworks);
   for (uint32_t w = 0; w < t->nworks; w++)
     s->loop_of[w] = nsr_distance_loop(s->d, w);
-  NSR_TRY(nsr_walk_new(s->ctx, t, NSR_MAX_LAG + 1, true, &s->walk));
-  for (uint32_t w = 0; w < t->nworks; w++)
+  NSR_TRY(nsr_walk_new(s->ctx, t, true, &s->walk));
+  for (uint32_t w = 0; w < t->nworks; w++) {
     if (s->target[w] != NSR_NONE)
       nsr_walk_awaits(s->walk, w, s->target[w], 0);
+    nsr_walk_asks(s->walk, w, most_lag(s, w));
+  }
   return NSR_OK;
 }
 
@@ -532,7 +548,8 @@ enum nsr_status nsr_deps_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
   NSR_TRY(nsr_distances_init(ctx, t, &d));
   struct search s = {.ctx = ctx, .t = t, .d = &d, .target = target};
   NSR_TRY(prepare(&s));
-  NSR_TRY(nsr_walk_run(s.walk, search_work, &s));
+  for (uint32_t i = 0; i < nsr_walk_nitems(s.walk); i++)
+    NSR_TRY(search_item(&s, i));
   s.first[t->nworks] = (uint32_t)s.deps.n;
   return keep(&s, mark, out);
 }

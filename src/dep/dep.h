@@ -45,7 +45,4 @@ NSR_MUST_USE enum nsr_status nsr_deps_find(struct nsr_ctx *ctx,
 /* Bytes as messages show them, kept; NULL: out of memory. */
 const char *nsr_bytes_text(struct nsr_ctx *ctx, const struct nsr_bytes *b);
 
-/* 1 + the largest lag. */
-uint32_t nsr_deps_levels(const struct nsr_deps *deps);
-
 #endif

@@ -217,13 +217,16 @@ static void close_gaps(struct nsr_facts *f, uint32_t width,
   f->n = n;
 }
 
-void nsr_facts_settle(struct nsr_facts *f, uint32_t most, uint32_t level,
-                      const uint32_t *base, uint32_t nch) {
-  if (f->n <= most)
-    return;
+void nsr_facts_flatten(struct nsr_facts *f, uint32_t level,
+                       const uint32_t *base, uint32_t nch) {
   for (uint32_t i = 0; i < f->n; i++)
     f->v[i].level = level;
   close_gaps(f, 0, base, nch);
+}
+
+void nsr_facts_settle(struct nsr_facts *f, uint32_t most, uint32_t level,
+                      const uint32_t *base, uint32_t nch) {
+  nsr_facts_flatten(f, level, base, nch);
   for (uint32_t width = 1; f->n > most && width < UINT32_MAX / 4; width *= 4)
     close_gaps(f, width, base, nch);
 }

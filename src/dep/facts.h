@@ -74,9 +74,13 @@ NSR_MUST_USE enum nsr_status nsr_facts_lower(struct nsr_facts_pool *pool,
 /* The level of a slot. */
 uint32_t nsr_facts_level(const struct nsr_facts *f, uint32_t slot);
 
-/* Makes it coarser where it has more than `most` stretches: what lies between
- * two of one channel (by its slots base[ch]..base[ch+1]-1) is unknown, too,
- * where that is little; and levels are no longer told apart. */
+/* Levels are no longer told apart; neighbours of one channel (by its slots
+ * base[ch]..base[ch+1]-1) are joined. */
+void nsr_facts_flatten(struct nsr_facts *f, uint32_t level,
+                       const uint32_t *base, uint32_t nch);
+
+/* The same, and coarser where it has more than `most` stretches: what lies
+ * between two of one channel is unknown, too, where that is little. */
 void nsr_facts_settle(struct nsr_facts *f, uint32_t most, uint32_t level,
                       const uint32_t *base, uint32_t nch);
 

@@ -21,6 +21,7 @@ enum nsr_status nsr_walk_known(struct nsr_walk *w, int engine, uint32_t q,
                                uint32_t lag, bool *known) {
   struct nsr_view *row;
   uint32_t ch = (uint32_t)w->tree->works[q].channel, s = w->slot[q];
+  assert(lag < w->slots.levels);
   NSR_TRY(current_row(w, engine, &row));
   if (w->item_of[q] != w->item) {
     *known = nsr_facts_level(&w->pasts.v[row->past].set, s) <= lag;
@@ -57,8 +58,6 @@ enum nsr_status nsr_walk_hold(struct nsr_walk *w, int engine) {
 enum nsr_status nsr_walk_back(struct nsr_walk *w, int engine) {
   return nsr_view_copy(w, w->rows[w->row[engine]], w->held);
 }
-
-void nsr_walk_again(struct nsr_walk *w) { w->changed = true; }
 
 bool nsr_walk_coarse(const struct nsr_walk *w) {
   return w->coarse || w->slots.coarse;
@@ -327,15 +326,19 @@ static enum nsr_status forget_heads(struct nsr_walk *w,
   return NSR_OK;
 }
 
+enum nsr_status nsr_walk_once(struct nsr_walk *w, nsr_visit_fn *visit,
+                              void *user) {
+  const struct nsr_walk_item *x = &w->items.v[w->item];
+  NSR_TRY(restore(w, x));
+  w->changed = false;
+  return walk_part(w, &w->tree->parts[x->part], x->first, x->n, visit, user);
+}
+
 enum nsr_status nsr_walk_through(struct nsr_walk *w, nsr_visit_fn *visit,
                                  void *user) {
-  const struct nsr_walk_item *x = &w->items.v[w->item];
-  NSR_TRY(forget_heads(w, x));
+  NSR_TRY(forget_heads(w, &w->items.v[w->item]));
   do {
-    NSR_TRY(restore(w, x));
-    w->changed = false;
-    NSR_TRY(
-        walk_part(w, &w->tree->parts[x->part], x->first, x->n, visit, user));
+    NSR_TRY(nsr_walk_once(w, visit, user));
   } while (w->changed);
   return NSR_OK;
 }
@@ -354,15 +357,5 @@ enum nsr_status nsr_walk_leave(struct nsr_walk *w) {
       else if (*rec)
         NSR_TRY(nsr_view_settle(w, *rec));
     }
-  return NSR_OK;
-}
-
-enum nsr_status nsr_walk_run(struct nsr_walk *w, nsr_visit_fn *visit,
-                             void *user) {
-  for (uint32_t i = 0; i < w->items.n; i++) {
-    NSR_TRY(nsr_walk_enter(w, i));
-    NSR_TRY(nsr_walk_through(w, visit, user));
-    NSR_TRY(nsr_walk_leave(w));
-  }
   return NSR_OK;
 }

@@ -29,15 +29,19 @@ struct nsr_walk;
 typedef enum nsr_status nsr_visit_fn(void *user, struct nsr_walk *walk,
                                      uint32_t work);
 
-/* Needs a linearized tree. levels: 1 + the largest lag asked about. barriers:
- * whether those that do not stay are in force (the input). */
+/* Needs a linearized tree. barriers: whether those that do not stay are in
+ * force (the input). */
 NSR_MUST_USE enum nsr_status nsr_walk_new(struct nsr_ctx *ctx,
                                           const struct nsr_tree *tree,
-                                          uint32_t levels, bool barriers,
-                                          struct nsr_walk **out);
+                                          bool barriers, struct nsr_walk **out);
+
+/* Announces that a lag may be asked about, or waited for, at work c: about
+ * works of its own item; of others only the latest execution is told apart.
+ * All such calls come before the first step. */
+void nsr_walk_asks(struct nsr_walk *walk, uint32_t c, uint32_t lag);
 
 /* Announces that work c may wait for the lag-th latest execution of p, so that
- * what follows from that is kept. All such calls come before the first step. */
+ * what follows from that is kept. Implies nsr_walk_asks. */
 void nsr_walk_awaits(struct nsr_walk *walk, uint32_t c, uint32_t p,
                      uint32_t lag);
 
@@ -47,6 +51,8 @@ void nsr_walk_awaits(struct nsr_walk *walk, uint32_t c, uint32_t p,
 struct nsr_walk_item {
   uint32_t part;
   uint32_t first, n;
+  uint32_t levels; /* lags below are told apart */
+  bool loops;      /* it may have to be walked several times */
 };
 
 uint32_t nsr_walk_nitems(const struct nsr_walk *walk);
@@ -59,16 +65,15 @@ NSR_MUST_USE enum nsr_status nsr_walk_enter(struct nsr_walk *walk,
  * through is consistent. May be repeated; the last one counts. */
 NSR_MUST_USE enum nsr_status nsr_walk_through(struct nsr_walk *walk,
                                               nsr_visit_fn *visit, void *user);
+/* Once more, with the same waits: heads are stable already. */
+NSR_MUST_USE enum nsr_status nsr_walk_once(struct nsr_walk *walk,
+                                           nsr_visit_fn *visit, void *user);
 NSR_MUST_USE enum nsr_status nsr_walk_leave(struct nsr_walk *walk);
-
-/* ---- or all of them */
-NSR_MUST_USE enum nsr_status nsr_walk_run(struct nsr_walk *walk,
-                                          nsr_visit_fn *visit, void *user);
 
 /* ---- at a work */
 
 /* Whether engine knows all but the last lag executions of work q, which has
- * a channel. */
+ * a channel; lag was announced. */
 NSR_MUST_USE enum nsr_status nsr_walk_known(struct nsr_walk *walk, int engine,
                                             uint32_t q, uint32_t lag,
                                             bool *known);
@@ -81,9 +86,6 @@ NSR_MUST_USE enum nsr_status nsr_walk_wait(struct nsr_walk *walk, int engine,
 /* Notes what an engine knows here, and goes back to it. */
 NSR_MUST_USE enum nsr_status nsr_walk_hold(struct nsr_walk *walk, int engine);
 NSR_MUST_USE enum nsr_status nsr_walk_back(struct nsr_walk *walk, int engine);
-
-/* The item needs another round: what the caller concludes has changed. */
-void nsr_walk_again(struct nsr_walk *walk);
 
 /* Whether something known was forgotten, to keep a set small. */
 bool nsr_walk_coarse(const struct nsr_walk *walk);

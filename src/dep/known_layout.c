@@ -12,8 +12,15 @@ enum { ITEM_WORKS = 256 };
 /* Works of an item up to which a set has a level for each of them. */
 enum { MOST_DENSE = 1024 };
 
-void nsr_walk_awaits(struct nsr_walk *w, uint32_t c, uint32_t p, uint32_t lag) {
+void nsr_walk_asks(struct nsr_walk *w, uint32_t c, uint32_t lag) {
+  struct nsr_walk_item *x = &w->items.v[w->item_of[c]];
   assert(!w->started && lag < w->levels);
+  if (x->levels <= lag)
+    x->levels = lag + 1;
+}
+
+void nsr_walk_awaits(struct nsr_walk *w, uint32_t c, uint32_t p, uint32_t lag) {
+  nsr_walk_asks(w, c, lag);
   if (w->lags[p] <= lag)
     w->lags[p] = (uint8_t)(lag + 1);
   w->exported[p] |= w->item_of[c] != w->item_of[p];
@@ -135,12 +142,22 @@ static enum nsr_status find_loops(struct nsr_walk *w) {
   return list_children(w);
 }
 
+static bool has_loops(const struct nsr_tree *t, const struct nsr_part *part) {
+  if (part->kind != NSR_PART_SCOPE)
+    return false;
+  for (uint32_t s = part->first; s <= t->scopes[part->first].last; s++)
+    if (t->scopes[s].kind == NSR_SCOPE_LOOP)
+      return true;
+  return false;
+}
+
 static enum nsr_status push_item(struct nsr_walk *w, uint32_t part,
                                  uint32_t first, uint32_t n) {
+  bool loops = has_loops(w->tree, &w->tree->parts[part]);
   for (uint32_t i = first; i < first + n; i++)
     w->item_of[i] = (uint32_t)w->items.n;
   NSR_PUSH(w->ctx, NSR_SCRATCH, &w->items,
-           (struct nsr_walk_item){part, first, n});
+           (struct nsr_walk_item){part, first, n, 1, loops});
   return NSR_OK;
 }
 
@@ -166,13 +183,12 @@ static enum nsr_status find_items(struct nsr_walk *w) {
 }
 
 enum nsr_status nsr_walk_new(struct nsr_ctx *ctx, const struct nsr_tree *tree,
-                             uint32_t levels, bool barriers,
-                             struct nsr_walk **out) {
+                             bool barriers, struct nsr_walk **out) {
   struct nsr_walk *w;
   NSR_NEW(ctx, NSR_SCRATCH, w, 1);
   w->ctx = w->slots.ctx = w->slots.pool.ctx = ctx;
   w->tree = tree;
-  w->levels = levels;
+  w->levels = NSR_MAX_LAG + 1;
   w->barriers = barriers;
   w->most_dense = MOST_DENSE;
   NSR_NEW(ctx, NSR_SCRATCH, w->lags, tree->nworks);

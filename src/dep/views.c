@@ -282,7 +282,7 @@ void nsr_slots_enter(struct nsr_walk *w) {
   struct nsr_slots *s = &w->slots;
   s->ctx = w->ctx;
   s->nch = w->nch;
-  s->levels = w->levels;
+  s->levels = x->levels;
   memcpy(s->first, w->now.at, w->nch * sizeof *w->now.at);
   memset(s->n, 0, sizeof s->n);
   for (uint32_t i = x->first; i < x->first + x->n; i++)
@@ -410,8 +410,8 @@ enum nsr_status nsr_state_gather(struct nsr_walk *w,
   return NSR_OK;
 }
 
-/* Behind the item, a view holds all in its set. Lags are asked about within a
- * loop, so levels do not matter any more; and what is long past is told apart
+/* Behind the item, a view holds all in its set. Lags are asked about within an
+ * item, so levels do not matter any more; and what is long past is told apart
  * less and less. */
 enum nsr_status nsr_view_settle(struct nsr_walk *w, struct nsr_view *v) {
   struct nsr_facts *set = &v->set.facts;
@@ -433,6 +433,7 @@ enum nsr_status nsr_view_settle(struct nsr_walk *w, struct nsr_view *v) {
 enum nsr_status nsr_view_resume(struct nsr_walk *w, struct nsr_view *v) {
   if (v->past != NSR_PAST_IN_SET)
     return NSR_OK;
+  nsr_facts_flatten(&v->set.facts, w->levels, w->base, w->nch);
   NSR_TRY(push_past(w, &v->set.facts, &v->past));
   return nsr_set_begin(&w->slots, &v->set);
 }

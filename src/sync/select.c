@@ -209,6 +209,7 @@ static void announce(struct select *s, uint32_t w) {
   for (uint32_t i = s->deps->first[w]; i < s->deps->first[w + 1]; i++) {
     const struct nsr_dep *d = &s->deps->deps[i];
     struct nsr_need n = need_for(s, d);
+    nsr_walk_asks(s->walk, w, d->lag);
     uint64_t channel = UINT64_C(1) << t->works[n.p].channel;
     if (d->overlap == NSR_OVERLAP_NO || (covered & channel))
       continue;
@@ -237,7 +238,7 @@ enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
                                  struct nsr_needs *out) {
   struct nsr_mark mark = nsr_scratch_mark(ctx);
   struct select s = {.ctx = ctx, .deps = deps};
-  NSR_TRY(nsr_walk_new(ctx, deps->tree, nsr_deps_levels(deps), false, &s.walk));
+  NSR_TRY(nsr_walk_new(ctx, deps->tree, false, &s.walk));
   for (uint32_t w = 0; w < deps->tree->nworks; w++)
     announce(&s, w);
   NSR_NEW(ctx, NSR_SCRATCH, s.first, deps->tree->nworks + 1);

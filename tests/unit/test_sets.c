@@ -202,14 +202,20 @@ static enum nsr_status make_waits(struct nsr_ctx *ctx, struct prng *r,
 
 static enum nsr_status walk(struct asker *a, bool dense, bool *coarse) {
   struct nsr_walk *w;
-  NSR_TRY(nsr_walk_new(a->ctx, a->tree, MOST_LAG + 1, true, &w));
+  NSR_TRY(nsr_walk_new(a->ctx, a->tree, true, &w));
   if (!dense)
     w->most_dense = 0;
+  for (uint32_t i = 0; i < a->tree->nworks; i++)
+    nsr_walk_asks(w, i, MOST_LAG);
   for (uint32_t i = 0; i < WAITS * a->tree->nworks; i++)
     if (a->waits[i].p != NSR_NONE && i % 7)
       nsr_walk_awaits(w, i / WAITS, a->waits[i].p, a->waits[i].lag);
   a->answers.n = 0;
-  NSR_TRY(nsr_walk_run(w, ask, a));
+  for (uint32_t i = 0; i < nsr_walk_nitems(w); i++) {
+    NSR_TRY(nsr_walk_enter(w, i));
+    NSR_TRY(nsr_walk_through(w, ask, a));
+    NSR_TRY(nsr_walk_leave(w));
+  }
   assert_true(!dense || w->slots.bytes > 0);
   *coarse = nsr_walk_coarse(w);
   return NSR_OK;
