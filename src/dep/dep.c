@@ -492,12 +492,22 @@ static enum nsr_status search_item(struct search *s, uint32_t item) {
   return nsr_walk_leave(s->walk);
 }
 
-/* Where addresses stay, conflicts are at the nearest distance. */
-static uint32_t most_lag(const struct search *s, uint32_t w) {
-  for (uint32_t i = s->sites.first[w]; i < s->sites.first[w + 1]; i++)
-    if (s->sites.groups[s->sites.sites[i].group].moves)
-      return NSR_MAX_LAG;
-  return 1;
+/* The largest lag of a pair in an item. Where addresses stay, conflicts are at
+ * the nearest distance; where they rotate, within a common period of it. */
+static uint32_t most_lag(const struct search *s,
+                         const struct nsr_walk_item *x) {
+  uint32_t period = 1;
+  for (uint32_t w = x->first; w < x->first + x->n; w++)
+    for (uint32_t i = s->sites.first[w]; i < s->sites.first[w + 1]; i++) {
+      const struct nsr_site_group *g =
+          &s->sites.groups[s->sites.sites[i].group];
+      if (g->moves && g->pattern.form.kind != NSR_FORM_PERIODIC)
+        return NSR_MAX_LAG;
+      period = nsr_common_period(period, nsr_form_period(&g->pattern.form));
+      if (period > NSR_MAX_LAG)
+        return NSR_MAX_LAG;
+    }
+  return period;
 }
 
 static enum nsr_status prepare(struct search *s) {
@@ -512,10 +522,12 @@ static enum nsr_status prepare(struct search *s) {
   for (uint32_t w = 0; w < t->nworks; w++)
     s->loop_of[w] = nsr_distance_loop(s->d, w);
   NSR_TRY(nsr_walk_new(s->ctx, t, true, &s->walk));
-  for (uint32_t w = 0; w < t->nworks; w++) {
+  for (uint32_t w = 0; w < t->nworks; w++)
     if (s->target[w] != NSR_NONE)
       nsr_walk_awaits(s->walk, w, s->target[w], 0);
-    nsr_walk_asks(s->walk, w, most_lag(s, w));
+  for (uint32_t i = 0; i < nsr_walk_nitems(s->walk); i++) {
+    struct nsr_walk_item x = nsr_walk_item(s->walk, i);
+    nsr_walk_asks(s->walk, i, most_lag(s, &x));
   }
   return NSR_OK;
 }

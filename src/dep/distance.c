@@ -73,14 +73,11 @@ static bool meet(const struct nsr_kernel *k, const struct nsr_pattern *p,
   return nsr_overlap(&fp, &fc, NULL) != NSR_OVERLAP_NO;
 }
 
-static uint32_t period_of(const struct nsr_form *f) {
-  return f->kind == NSR_FORM_PERIODIC ? f->period : 1;
-}
-
 static uint32_t rotating(const struct nsr_kernel *k,
                          const struct nsr_pattern *p,
                          const struct nsr_pattern *c, uint32_t least) {
-  uint32_t period = period_of(&p->form) * period_of(&c->form);
+  uint32_t period =
+      nsr_common_period(nsr_form_period(&p->form), nsr_form_period(&c->form));
   for (uint32_t d = least; d < least + period; d++)
     for (uint32_t t = 0; t < period; t++)
       if (meet(k, p, nsr_form_at(&p->form, t), c, nsr_form_at(&c->form, t + d)))

@@ -40,12 +40,13 @@ enum nsr_status nsr_walk_wait(struct nsr_walk *w, int engine, uint32_t u,
   if (lag >= w->lags[u])
     return nsr_view_learn_one(w, row, u, lag);
   const struct nsr_view *rec = w->rec[w->record[u] + lag];
-  if (rec && rec->past == NSR_PAST_IN_SET)
+  if (!rec) /* never ran: tells nothing */
+    return NSR_OK;
+  if (w->item_of[u] != w->item) {
     NSR_TRY(nsr_view_adopt(w, w->record[u] + lag, &rec));
-  if (rec)
-    NSR_TRY(nsr_view_copy(w, w->other, rec));
-  else
-    NSR_TRY(nsr_view_never(w, w->other));
+    return nsr_view_merge_past(w, row, rec);
+  }
+  NSR_TRY(nsr_view_copy(w, w->other, rec));
   NSR_TRY(nsr_view_renew(w, w->other));
   return nsr_view_merge(w, row, w->other, NSR_FACTS_MIN);
 }
@@ -254,6 +255,10 @@ uint32_t nsr_walk_nitems(const struct nsr_walk *w) {
 
 struct nsr_walk_item nsr_walk_item(const struct nsr_walk *w, uint32_t item) {
   return w->items.v[item];
+}
+
+uint32_t nsr_walk_item_of(const struct nsr_walk *w, uint32_t work) {
+  return w->item_of[work];
 }
 
 static enum nsr_status start(struct nsr_walk *w) {

@@ -35,10 +35,12 @@ NSR_MUST_USE enum nsr_status nsr_walk_new(struct nsr_ctx *ctx,
                                           const struct nsr_tree *tree,
                                           bool barriers, struct nsr_walk **out);
 
-/* Announces that a lag may be asked about, or waited for, at work c: about
- * works of its own item; of others only the latest execution is told apart.
- * All such calls come before the first step. */
-void nsr_walk_asks(struct nsr_walk *walk, uint32_t c, uint32_t lag);
+/* Announces that a lag may be asked about, or waited for, in an item (below),
+ * about its own works; of others only the latest execution is told apart. All
+ * such calls come before the first step. */
+void nsr_walk_asks(struct nsr_walk *walk, uint32_t item, uint32_t lag);
+/* The item of a work. */
+uint32_t nsr_walk_item_of(const struct nsr_walk *walk, uint32_t w);
 
 /* Announces that work c may wait for the lag-th latest execution of p, so that
  * what follows from that is kept. Implies nsr_walk_asks. */

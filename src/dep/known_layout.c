@@ -12,15 +12,15 @@ enum { ITEM_WORKS = 256 };
 /* Works of an item up to which a set has a level for each of them. */
 enum { MOST_DENSE = 1024 };
 
-void nsr_walk_asks(struct nsr_walk *w, uint32_t c, uint32_t lag) {
-  struct nsr_walk_item *x = &w->items.v[w->item_of[c]];
+void nsr_walk_asks(struct nsr_walk *w, uint32_t item, uint32_t lag) {
+  struct nsr_walk_item *x = &w->items.v[item];
   assert(!w->started && lag < w->levels);
   if (x->levels <= lag)
     x->levels = lag + 1;
 }
 
 void nsr_walk_awaits(struct nsr_walk *w, uint32_t c, uint32_t p, uint32_t lag) {
-  nsr_walk_asks(w, c, lag);
+  nsr_walk_asks(w, w->item_of[c], lag);
   if (w->lags[p] <= lag)
     w->lags[p] = (uint8_t)(lag + 1);
   w->exported[p] |= w->item_of[c] != w->item_of[p];

@@ -310,6 +310,11 @@ enum nsr_status nsr_view_merge(struct nsr_walk *w, struct nsr_view *a,
   return merge(w, a, b, op, &changed);
 }
 
+enum nsr_status nsr_view_merge_past(struct nsr_walk *w, struct nsr_view *a,
+                                    const struct nsr_view *b) {
+  return merge_pasts(w, a->past, b->past, NSR_FACTS_MIN, &a->past);
+}
+
 /* All of a channel is known to a view that was made, or renewed, behind the
  * last loop. */
 enum nsr_status nsr_view_learn(struct nsr_walk *w, struct nsr_view *v,

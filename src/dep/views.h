@@ -148,6 +148,10 @@ NSR_MUST_USE enum nsr_status nsr_view_merge(struct nsr_walk *w,
                                             struct nsr_view *a,
                                             const struct nsr_view *b,
                                             enum nsr_facts_op op);
+/* a learns what b, which knows nothing of this item, knows of those before. */
+NSR_MUST_USE enum nsr_status nsr_view_merge_past(struct nsr_walk *w,
+                                                 struct nsr_view *a,
+                                                 const struct nsr_view *b);
 /* All of a channel is known to a view that was made, or renewed, behind the
  * last loop. */
 NSR_MUST_USE enum nsr_status nsr_view_learn(struct nsr_walk *w,

@@ -119,7 +119,7 @@ static bool compare(enum nsr_ctl op, int32_t a, int32_t b, int32_t *out) {
   }
 }
 
-static uint32_t period_of(const struct nsr_form *f) {
+uint32_t nsr_form_period(const struct nsr_form *f) {
   return f->kind == NSR_FORM_PERIODIC ? f->period : 1;
 }
 
@@ -132,11 +132,12 @@ static uint32_t gcd(uint32_t a, uint32_t b) {
   return a;
 }
 
+uint32_t nsr_common_period(uint32_t a, uint32_t b) { return a / gcd(a, b) * b; }
+
 /* Value by value over a common period; constants have period 1. */
 static struct nsr_form pointwise(enum nsr_ctl op, const struct nsr_form *a,
                                  const struct nsr_form *b) {
-  uint32_t pa = period_of(a), pb = period_of(b);
-  uint32_t period = pa / gcd(pa, pb) * pb;
+  uint32_t period = nsr_common_period(nsr_form_period(a), nsr_form_period(b));
   struct nsr_form f = {.kind = NSR_FORM_PERIODIC, .period = (uint8_t)period};
   if (period > NSR_MAX_PERIOD)
     return unknown;

@@ -54,6 +54,13 @@ NSR_MUST_USE enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
 struct nsr_form nsr_values_form(const struct nsr_values *v, uint32_t insn,
                                 int operand);
 
+/* Iterations after which the values of a form come again; 1: they stay, or
+ * never do. */
+uint32_t nsr_form_period(const struct nsr_form *f);
+
+/* The least common multiple of two periods. */
+uint32_t nsr_common_period(uint32_t a, uint32_t b);
+
 /* The value in iteration t; f is not unknown. */
 int32_t nsr_form_at(const struct nsr_form *f, uint32_t t);
 

@@ -209,7 +209,7 @@ static void announce(struct select *s, uint32_t w) {
   for (uint32_t i = s->deps->first[w]; i < s->deps->first[w + 1]; i++) {
     const struct nsr_dep *d = &s->deps->deps[i];
     struct nsr_need n = need_for(s, d);
-    nsr_walk_asks(s->walk, w, d->lag);
+    nsr_walk_asks(s->walk, nsr_walk_item_of(s->walk, w), d->lag);
     uint64_t channel = UINT64_C(1) << t->works[n.p].channel;
     if (d->overlap == NSR_OVERLAP_NO || (covered & channel))
       continue;

@@ -205,7 +205,7 @@ static enum nsr_status walk(struct asker *a, bool dense, bool *coarse) {
   NSR_TRY(nsr_walk_new(a->ctx, a->tree, true, &w));
   if (!dense)
     w->most_dense = 0;
-  for (uint32_t i = 0; i < a->tree->nworks; i++)
+  for (uint32_t i = 0; i < nsr_walk_nitems(w); i++)
     nsr_walk_asks(w, i, MOST_LAG);
   for (uint32_t i = 0; i < WAITS * a->tree->nworks; i++)
     if (a->waits[i].p != NSR_NONE && i % 7)
