@@ -151,12 +151,10 @@ static enum nsr_status walk_loop(struct nsr_walk *w, uint32_t scope,
     NSR_NEW(w->ctx, NSR_SCRATCH, l->back, nsr_range_views(r));
     NSR_NEW(w->ctx, NSR_SCRATCH, l->exit, nsr_range_views(r));
   }
-  if (nsr_range_views(r) && l->head[0]) {
+  if (nsr_range_views(r) && l->head[0])
     NSR_TRY(nsr_state_lose(w, r, l->head, &w->changed));
-  } else {
+  else
     NSR_TRY(nsr_state_copy(w, r, l->head));
-    w->changed = true;
-  }
   w->now.tick++;
   w->now.loop = w->loop_of[scope];
   l->any_back = l->any_exit = false;

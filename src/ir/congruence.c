@@ -39,7 +39,7 @@ struct numbers {
   size_t nmemo;
   uint32_t turn;
   uint32_t *slots; /* open addressing; node + 1, 0: free */
-  size_t nslots;
+  size_t nslots, nused;
   NSR_VEC(struct nsr_key_load) loads;
   bool failed; /* out of memory */
 };
@@ -80,7 +80,8 @@ static enum nsr_status grow(struct numbers *n) {
   NSR_NEW(n->ctx, NSR_SCRATCH, n->slots, size);
   n->nslots = size;
   for (size_t i = 0; i < n->nodes.n; i++)
-    n->slots[find_slot(n, &n->nodes.v[i])] = (uint32_t)i + 1;
+    if (n->nodes.v[i].kind != UNIQUE)
+      n->slots[find_slot(n, &n->nodes.v[i])] = (uint32_t)i + 1;
   return NSR_OK;
 }
 
@@ -107,14 +108,25 @@ static bool is_known(const struct numbers *n, const struct nsr_key_node *x) {
   }
 }
 
+static enum nsr_status push_node(struct numbers *n,
+                                 const struct nsr_key_node *x) {
+  NSR_PUSH(n->ctx, NSR_SCRATCH, &n->known, is_known(n, x));
+  NSR_PUSH(n->ctx, NSR_SCRATCH, &n->nodes, *x);
+  return NSR_OK;
+}
+
 static enum nsr_status intern(struct numbers *n, struct nsr_key_node x,
                               uint32_t *out) {
-  if (2 * (n->nodes.n + 1) > n->nslots)
+  if (x.kind == UNIQUE) { /* nobody looks for it */
+    *out = (uint32_t)n->nodes.n;
+    return push_node(n, &x);
+  }
+  if (2 * (n->nused + 1) > n->nslots)
     NSR_TRY(grow(n));
   size_t s = find_slot(n, &x);
   if (!n->slots[s]) {
-    NSR_PUSH(n->ctx, NSR_SCRATCH, &n->known, is_known(n, &x));
-    NSR_PUSH(n->ctx, NSR_SCRATCH, &n->nodes, x);
+    NSR_TRY(push_node(n, &x));
+    n->nused++;
     n->slots[s] = (uint32_t)n->nodes.n;
   }
   *out = n->slots[s] - 1;
