@@ -51,15 +51,6 @@ enum nsr_status nsr_walk_wait(struct nsr_walk *w, int engine, uint32_t u,
   return nsr_view_merge(w, row, w->other, NSR_FACTS_MIN);
 }
 
-enum nsr_status nsr_walk_hold(struct nsr_walk *w, int engine) {
-  NSR_TRY(nsr_view_renew(w, w->rows[w->row[engine]]));
-  return nsr_view_copy(w, w->held, w->rows[w->row[engine]]);
-}
-
-enum nsr_status nsr_walk_back(struct nsr_walk *w, int engine) {
-  return nsr_view_copy(w, w->rows[w->row[engine]], w->held);
-}
-
 bool nsr_walk_coarse(const struct nsr_walk *w) {
   return w->coarse || w->slots.coarse;
 }
@@ -272,7 +263,6 @@ static enum nsr_status start(struct nsr_walk *w) {
   NSR_NEW(w->ctx, NSR_SCRATCH, w->rec, n);
   NSR_NEW(w->ctx, NSR_SCRATCH, w->adopted, n);
   NSR_TRY(nsr_view_take(w, &w->other));
-  NSR_TRY(nsr_view_take(w, &w->held));
   memcpy(w->now.at, w->base, w->nch * sizeof *w->now.at);
   memcpy(w->now.passed.at, w->base, w->nch * sizeof *w->now.at);
   for (uint32_t e = 0; e < w->nrows; e++) {

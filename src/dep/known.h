@@ -85,10 +85,6 @@ NSR_MUST_USE enum nsr_status nsr_walk_known(struct nsr_walk *walk, int engine,
 NSR_MUST_USE enum nsr_status nsr_walk_wait(struct nsr_walk *walk, int engine,
                                            uint32_t u, uint32_t lag);
 
-/* Notes what an engine knows here, and goes back to it. */
-NSR_MUST_USE enum nsr_status nsr_walk_hold(struct nsr_walk *walk, int engine);
-NSR_MUST_USE enum nsr_status nsr_walk_back(struct nsr_walk *walk, int engine);
-
 /* Whether something known was forgotten, to keep a set small. */
 bool nsr_walk_coarse(const struct nsr_walk *walk);
 

@@ -115,7 +115,6 @@ struct nsr_walk {
                                 entry of this one; NULL: not yet */
   NSR_VEC(uint32_t) adoptions;
   struct nsr_view *other; /* for a record while it is read */
-  struct nsr_view *held;  /* a row, for nsr_walk_back */
   NSR_VEC(struct nsr_past) pasts;
   struct nsr_pieces withouts;
   uint16_t past_slots[NSR_PAST_SLOTS]; /* by hash: past + 1, 0: free; the first

@@ -12,9 +12,6 @@
 static const uint64_t effort = UINT64_C(10000000);
 static const uint64_t effort_per_work = 30;
 
-/* Waits at one work up to which each is tried against the others. */
-enum { MAX_THINNED = 4 };
-
 struct select {
   struct nsr_ctx *ctx;
   const struct nsr_deps *deps;
@@ -91,41 +88,10 @@ static enum nsr_status add_needs(struct select *s, uint32_t w) {
     if (yes)
       continue;
     struct nsr_need n = need_for(s, &deps->deps[i]);
-    if (s->needs.n == s->first[w])
-      NSR_TRY(nsr_walk_hold(s->walk, deps->tree->works[w].engine));
     NSR_APPEND(s->ctx, NSR_SCRATCH, &s->needs, n);
     NSR_TRY(enter(s, &n));
   }
   return NSR_OK;
-}
-
-/* The engine waits, at one work, as needs.v[from..] say, but for one. */
-static enum nsr_status wait_but(struct select *s, int engine, size_t from,
-                                size_t but) {
-  NSR_TRY(nsr_walk_back(s->walk, engine));
-  for (size_t i = from; i < s->needs.n; i++)
-    if (i != but)
-      NSR_TRY(enter(s, &s->needs.v[i]));
-  return NSR_OK;
-}
-
-/* Of several waits at one work, the first ones may follow from later ones. */
-static enum nsr_status thin_out(struct select *s, uint32_t w, size_t from) {
-  int engine = s->deps->tree->works[w].engine;
-  size_t i = from;
-  while (i < s->needs.n && s->needs.n - from > 1) {
-    bool yes;
-    NSR_TRY(wait_but(s, engine, from, i));
-    NSR_TRY(all_hold(s, w, &yes));
-    if (!yes) {
-      i++;
-      continue;
-    }
-    for (size_t j = i + 1; j < s->needs.n; j++)
-      s->needs.v[j - 1] = s->needs.v[j];
-    s->needs.n--;
-  }
-  return wait_but(s, engine, from, s->needs.n);
 }
 
 /* Each round through a loop starts anew: its head knows less than in the
@@ -140,14 +106,7 @@ static enum nsr_status select_work(void *user, struct nsr_walk *walk,
   s->first[w] = (uint32_t)s->needs.n;
   if (s->deps->tree->works[w].island)
     return NSR_OK;
-  NSR_TRY(add_needs(s, w));
-  size_t n = s->needs.n - s->first[w];
-  if (n < 2 || n > MAX_THINNED || s->effort == 0)
-    return NSR_OK;
-  uint64_t start = nsr_work(s->ctx, NSR_WORK_DEP);
-  NSR_TRY(thin_out(s, w, s->first[w]));
-  spend(s, start);
-  return NSR_OK;
+  return add_needs(s, w);
 }
 
 /* ---- dropping */
