@@ -204,10 +204,11 @@ static enum nsr_status merge_pasts(struct nsr_walk *w, uint32_t a, uint32_t b,
   if (b == strong || a == weak)
     return NSR_OK;
   struct nsr_merged_pasts *m =
-      &w->merged[(a * 31 + b * 7 + op) % NSR_MERGED_PASTS];
-  if (m->a != a || m->b != b || m->op != op) {
+      &w->merged[((a * 0x9e3779b1u + b) * 0x85ebca6bu + op) >> 7 &
+                 (NSR_MERGED_PASTS - 1)];
+  if (m->a != a || m->b != b || m->op != op || m->item != w->item + 1) {
     NSR_TRY(zip_pasts(w, a, b, op, out));
-    *m = (struct nsr_merged_pasts){a, b, op, *out};
+    *m = (struct nsr_merged_pasts){a, b, op, *out, w->item + 1};
   }
   *out = m->result;
   return NSR_OK;
@@ -241,7 +242,6 @@ enum nsr_status nsr_past_reset(struct nsr_walk *w) {
     if (w->pasts.v[i].without)
       nsr_piece_give(&w->withouts, w->pasts.v[i].without);
   }
-  memset(w->merged, 0, sizeof w->merged);
   memset(w->past_slots, 0, sizeof w->past_slots);
   w->pasts.n = 0;
   NSR_TRY(push_past(w, &none, &past));

@@ -33,11 +33,12 @@ struct nsr_past {
 enum { NSR_PAST_KNOWN, NSR_PAST_UNKNOWN };
 #define NSR_PAST_IN_SET UINT32_MAX
 
-/* A merge of two of them, kept. */
+/* A merge of two of them, kept while in the item. */
 struct nsr_merged_pasts {
   uint32_t a, b, op, result;
+  uint32_t item; /* + 1; 0: none */
 };
-enum { NSR_MERGED_PASTS = 256, NSR_PAST_SLOTS = 512 };
+enum { NSR_MERGED_PASTS = 4096, NSR_PAST_SLOTS = 512 };
 
 /* A loop, or the program (loop 0). */
 struct nsr_walk_loop {
@@ -119,7 +120,7 @@ struct nsr_walk {
   struct nsr_pieces withouts;
   uint16_t past_slots[NSR_PAST_SLOTS]; /* by hash: past + 1, 0: free; the first
                                           ones only */
-  struct nsr_merged_pasts merged[NSR_MERGED_PASTS]; /* by hash; a == b: none */
+  struct nsr_merged_pasts merged[NSR_MERGED_PASTS]; /* by hash */
   struct nsr_facts tmp;
   struct nsr_slots slots; /* of the item; its pool is for all sets */
 };
