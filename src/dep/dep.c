@@ -32,8 +32,9 @@ struct search {
   const uint32_t *target;
   struct nsr_sites sites;
   struct nsr_chains chains;
-  uint32_t *loop_of; /* by work: nsr_distance_loop */
-  bool *complete;    /* by work: ordered behind all that it conflicts with */
+  uint32_t *loop_of;                         /* by work: nsr_distance_loop */
+  NSR_VEC(uint32_t) marks[NSR_MAX_CHANNELS]; /* markers that have a place */
+  bool *complete; /* by work: ordered behind all that it conflicts with */
   uint32_t *first;
   NSR_VEC(struct nsr_dep) deps;
   bool outside; /* others take part */
@@ -306,6 +307,45 @@ static struct reach reach_of(const struct search *s, const struct nsr_work *x,
   return (struct reach){true, all ? 0 : s->t->scopes[x->scope].first_work};
 }
 
+/* The first marker of a channel behind work w; NSR_NONE: there is none. */
+static uint32_t mark_behind(const struct search *s, int ch, uint32_t w) {
+  uint32_t lo = 0, hi = (uint32_t)s->marks[ch].n;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (s->marks[ch].v[mid] <= w)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo < s->marks[ch].n ? s->marks[ch].v[lo] : NSR_NONE;
+}
+
+/* Entries that may not have run, after which markers are looked for. */
+enum { MANY = 8 };
+
+/* Between x and the entry in front of it there may be a marker that surely
+ * ran: then who waits for that need not wait for any in front of it. */
+static enum nsr_status look_at_mark(struct search *s, const struct view *v,
+                                    const struct nsr_chain_entry *x,
+                                    const struct around *in, bool *found) {
+  uint32_t m = mark_behind(s, v->chain->channel, x[-1].work);
+  *found = false;
+  if (m == NSR_NONE || m > x->work)
+    return NSR_OK;
+  struct reach reach = reach_of(s, &s->t->works[m], in);
+  if (!reach.sure || reach.first > 0)
+    return NSR_OK;
+  NSR_TRY(nsr_walk_known(s->walk, s->t->works[s->w].engine, m, 0, found));
+  uint32_t link = v->link == NSR_NONE ? x[-1].link : v->link;
+  if (*found)
+    NSR_PUSH(s->ctx, NSR_SCRATCH, &s->deps,
+             (struct nsr_dep){.p = m,
+                              .c = s->w,
+                              .overlap = NSR_OVERLAP_MAY,
+                              .where = s->sites.links[link].where});
+  return NSR_OK;
+}
+
 /* Looks at entries to-1 .. from of a chain, in front of the work that looks or
  * (in) later in a loop around it. *end: the entry behind which the rest
  * follows, NULL: there was none. */
@@ -314,7 +354,7 @@ static enum nsr_status look_along(struct search *s, const struct view *v,
                                   const struct around *in,
                                   const struct nsr_chain_entry **end) {
   const struct nsr_chain_entry *e = s->chains.entries + v->chain->first;
-  uint32_t nopen = 0;
+  uint32_t nopen = 0, nunsure = 0;
   *end = NULL;
   while (to > from && e[to - 1].work >= floor) {
     const struct nsr_chain_entry *x = &e[--to];
@@ -332,6 +372,12 @@ static enum nsr_status look_along(struct search *s, const struct view *v,
     }
     NSR_TRY(passed_over(s, v, x, found, reach.sure, &nopen, &skip));
     to -= skip < to - from ? skip : to - from;
+    if (++nunsure >= MANY && to > from + MANY) {
+      bool found;
+      NSR_TRY(look_at_mark(s, v, &e[to], in, &found));
+      if (found)
+        return NSR_OK;
+    }
   }
   return NSR_OK;
 }
@@ -521,6 +567,9 @@ static enum nsr_status prepare(struct search *s) {
   NSR_NEW(s->ctx, NSR_SCRATCH, s->loop_of, t->nworks);
   for (uint32_t w = 0; w < t->nworks; w++)
     s->loop_of[w] = nsr_distance_loop(s->d, w);
+  for (uint32_t w = 0; w < t->nworks; w++)
+    if (t->works[w].marker && t->works[w].insn != NSR_NONE)
+      NSR_PUSH(s->ctx, NSR_SCRATCH, &s->marks[t->works[w].channel], w);
   NSR_TRY(nsr_walk_new(s->ctx, t, true, &s->walk));
   for (uint32_t w = 0; w < t->nworks; w++)
     if (s->target[w] != NSR_NONE)

@@ -218,13 +218,10 @@ static uint64_t channels_of(const struct nsr_tree *t, uint32_t scope) {
   return channels;
 }
 
-/* Markers for a scope without a barrier: one per channel with work in it, in
- * front of insn[e]. */
-static enum nsr_status push_markers(struct order *o, uint32_t private,
-                                    uint64_t channels, uint32_t scope,
+/* Markers of these channels, in front of insn[e]. */
+static enum nsr_status push_markers(struct order *o, uint64_t channels,
+                                    uint32_t scope,
                                     const uint32_t insn[NSR_MAX_ENGINES]) {
-  struct nsr_common *x = &o->t->scopes[private];
-  x->markers = (uint32_t)o->works.n;
   for (int8_t ch = 0; ch < NSR_MAX_CHANNELS; ch++) {
     if (!(channels >> ch & 1))
       continue;
@@ -237,6 +234,16 @@ static enum nsr_status push_markers(struct order *o, uint32_t private,
                                .scope = scope,
                                .nested = NSR_NONE});
   }
+  return NSR_OK;
+}
+
+/* Markers for a scope without a barrier: one per channel with work in it. */
+static enum nsr_status
+push_private_markers(struct order *o, uint32_t private, uint64_t channels,
+                     uint32_t scope, const uint32_t insn[NSR_MAX_ENGINES]) {
+  struct nsr_common *x = &o->t->scopes[private];
+  x->markers = (uint32_t)o->works.n;
+  NSR_TRY(push_markers(o, channels, scope, insn));
   x->nmarkers = (uint32_t)o->works.n - x->markers;
   return NSR_OK;
 }
@@ -315,7 +322,7 @@ static enum nsr_status lay_header(struct order *o, uint32_t scope,
     int e = only_engine(&o->t->scopes[s]);
     uint32_t insn[NSR_MAX_ENGINES];
     insn[e] = o->t->local[e].scopes[o->t->scopes[scope].local[e]].entry;
-    NSR_TRY(push_markers(o, s, channels_of(o->t, s), scope, insn));
+    NSR_TRY(push_private_markers(o, s, channels_of(o->t, s), scope, insn));
   }
   return push_run(o, scope, last, start);
 }
@@ -339,7 +346,7 @@ static enum nsr_status lay_private(struct order *o, uint32_t scope,
     insn[e] = x->elements[e] == NSR_NONE ? NSR_NONE
                                          : o->t->works[x->elements[e]].insn;
   uint32_t start = (uint32_t)o->works.n;
-  NSR_TRY(push_markers(o, private, channels, scope, insn));
+  NSR_TRY(push_private_markers(o, private, channels, scope, insn));
   return push_run(o, scope, last, start);
 }
 
@@ -361,13 +368,39 @@ static enum nsr_status lay_segment(struct order *o, uint32_t scope,
   return push_run(o, scope, last, start);
 }
 
+/* Scopes of a body behind which markers stand that speak for all of them. */
+enum { MARKED_SCOPES = 32 };
+
+/* Markers in front of a barrier, one for each channel with work since works
+ * `since`. Whoever depends on many scopes that may have been passed by waits
+ * for them instead; where nobody does they are not put there. */
+static enum nsr_status lay_marks(struct order *o, uint32_t scope,
+                                 uint32_t *last, const struct nsr_part *barrier,
+                                 uint32_t since) {
+  uint32_t start = (uint32_t)o->works.n;
+  uint64_t channels = 0;
+  for (uint32_t w = since; w < start; w++)
+    if (o->works.v[w].channel >= 0)
+      channels |= UINT64_C(1) << o->works.v[w].channel;
+  NSR_TRY(push_markers(o, channels, scope, barrier->insn));
+  return push_run(o, scope, last, start);
+}
+
 static enum nsr_status lay_scope(struct order *o, uint32_t scope) {
   uint32_t last = NSR_NONE, next = o->t->scopes[scope].first_part;
+  uint32_t since = (uint32_t)o->works.n, nscopes = 0;
   o->t->scopes[scope].first_part = NSR_NONE;
   o->t->scopes[scope].first_work = (uint32_t)o->works.n;
   NSR_TRY(lay_header(o, scope, &last));
   for (; next != NSR_NONE; next = o->t->parts[next].next) {
     const struct nsr_part *part = &o->t->parts[next];
+    nscopes += part->kind == NSR_PART_SCOPE;
+    if (part->kind == NSR_PART_BARRIER && !part->keep &&
+        nscopes >= MARKED_SCOPES) {
+      NSR_TRY(lay_marks(o, scope, &last, part, since));
+      since = (uint32_t)o->works.n;
+      nscopes = 0;
+    }
     if (part->kind == NSR_PART_SEGMENT)
       NSR_TRY(lay_segment(o, scope, &last, next));
     else

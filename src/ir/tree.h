@@ -22,7 +22,7 @@ struct nsr_work {
   int8_t channel;  /* -1: control */
   bool marker;     /* none of the input: a no-op that may be put in front of
                       insn, behind all work of its channel in the private
-                      scope before it */
+                      scope, or the many scopes, before it */
   bool passes;     /* a control instruction that waits for others: once passed
                       known to its engine, and to the rest by a no-op behind
                       it, as whose channel counts the pipeline */
@@ -147,7 +147,7 @@ struct nsr_islands;
 /* Brings the works into the reference order: within each region a linear
  * extension of program order and of the waits (ties by engine, then
  * position), in which a private scope is one element; puts markers behind
- * private scopes. (*before)[w] is the work that w waits for, NSR_NONE: none;
+ * private scopes and here and there in bodies of many scopes. (*before)[w] is the work that w waits for, NSR_NONE: none;
  * it is made anew along with works and parts. A cycle is a hang of the input;
  * where it leads through a private scope, its region is one more island. Marks
  * the islands (islands.h). */
