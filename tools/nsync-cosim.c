@@ -6,10 +6,11 @@
 
 #include <nsr/judge.h>
 
-#include "common.h"
+#include "time_report.h"
 
 static const char usage[] =
     "usage: nsync-cosim [options] A B\n"
+    "       nsync-cosim --time [options] FILE ..\n"
     "\n"
     "Runs kernel A and kernel B (objects, or archives with one kernel; \"-\" "
     "is\n"
@@ -45,6 +46,22 @@ static const char usage[] =
     "                      why the wait of that instruction of B is needed, "
     "or\n"
     "                      why it could go\n"
+    "\n"
+    "      --time          how long each kernel takes on a machine, where the\n"
+    "                      time goes, and the ratio to the first one; takes\n"
+    "                      --budget and --json, and:\n"
+    "      --machine=M     a machine that is built in (v2), or its file\n"
+    "      --set KEY=VALUE another figure of the machine: barrier=20us,\n"
+    "                      pipeline.pe.window=8 (isa/README.md)\n"
+    "      --sweep=KEY=V,V,..\n"
+    "                      times for each of these values\n"
+    "      --input=TENSOR=V,V,..\n"
+    "                      words of a control tensor; the last one stands for\n"
+    "                      all behind it (what the file holds)\n"
+    "      --ideal         also times for dependences alone, at no cost and "
+    "at\n"
+    "                      that of a semaphore\n"
+    "\n"
     "      --help          print this\n"
     "      --version       print the version\n"
     "\n"
@@ -58,6 +75,8 @@ struct settings {
   bool outputs, strict;
   double tolerance;
   const char *json, *explain, *external;
+  const char *judging; /* the last option that is not for --time */
+  struct time_settings time;
 };
 
 /* ---- JSON */
@@ -322,6 +341,101 @@ static bool names(struct tool *t, const char *a, const char *b,
                     tool_apart(t, "B and --json", b, json)));
 }
 
+/* Options of --time; false: wrong, said. */
+static bool time_option(struct tool *t, struct settings *s, int c) {
+  static const char *const names[] = {"--machine", "--set", "--sweep",
+                                      "--input", "--ideal"};
+  struct time_settings *x = &s->time;
+  if (c == 'T') {
+    x->on = true;
+    return true;
+  }
+  x->option = names[c - 'A'];
+  switch (c) {
+  case 'A':
+    x->machine = optarg;
+    return true;
+  case 'B':
+    return time_add(t, "--set", optarg, x->sets, &x->nsets);
+  case 'C':
+    x->sweep = optarg;
+    return true;
+  case 'D':
+    return time_add(t, "--input", optarg, x->inputs, &x->ninputs);
+  default:
+    x->ideal = true;
+    return true;
+  }
+}
+
+/* Options of judging; false: wrong, said. */
+static bool judge_option(struct tool *t, struct settings *s, int c) {
+  switch (c) {
+  case 'r':
+    s->judging = "--relation";
+    return parse_relation(t, optarg, s);
+  case 't':
+    s->judging = "--tolerance";
+    return parse_tolerance(t, optarg, s);
+  case 'i':
+    s->judging = "--inputs";
+    return parse_count(t, "--inputs", optarg, &s->judge.inputs);
+  case 's':
+    s->judging = "--seed";
+    return tool_number(t, "--seed", optarg, UINT64_MAX, &s->judge.seed);
+  case 'n':
+    s->judging = "--schedules";
+    return parse_count(t, "--schedules", optarg, &s->judge.schedules);
+  case 'b':
+    return parse_positive(t, "--budget", optarg, UINT64_MAX, &s->judge.budget);
+  case 'S':
+    s->judging = "--strict";
+    s->strict = s->judge.whole_ranges = true;
+    return true;
+  case 'j':
+    s->json = optarg;
+    return true;
+  case 'e':
+    s->judging = "--explain";
+    s->explain = optarg;
+    return true;
+  default:
+    s->judging = "--external";
+    s->external = optarg;
+    return true;
+  }
+}
+
+/* What does not go together. */
+static bool fits(struct tool *t, const struct settings *s) {
+  if (s->time.on && s->judging)
+    return tool_refuse(t, "%s is not for --time", s->judging);
+  if (!s->time.on && s->time.option)
+    return tool_refuse(t, "%s is for --time alone", s->time.option);
+  if (s->explain && s->outputs)
+    return tool_refuse(t, "--explain is for --relation=rewrite alone");
+  if (s->external && s->outputs)
+    return tool_refuse(t, "--external is for --relation=rewrite alone");
+  return true;
+}
+
+static int run_time(struct tool *t, struct settings *s) {
+  int n = t->argc - optind;
+  s->time.json = s->json;
+  s->time.budget = s->judge.budget;
+  if (n < 1) {
+    (void)tool_refuse(t, "expected kernels");
+    return tool_stop(t);
+  }
+  for (int i = optind; i < t->argc; i++)
+    if (!tool_named(t, "FILE", t->argv[i]) ||
+        (s->json && !tool_apart(t, "FILE and --json", t->argv[i], s->json)))
+      return tool_stop(t);
+  if (s->json && !tool_named(t, "the report", s->json))
+    return tool_stop(t);
+  return tool_exit(t, time_report(t, &s->time, t->argv + optind, n));
+}
+
 int main(int argc, char **argv) {
   static const struct option options[] = {
       {"relation", required_argument, NULL, 'r'},
@@ -334,6 +448,12 @@ int main(int argc, char **argv) {
       {"json", required_argument, NULL, 'j'},
       {"explain", required_argument, NULL, 'e'},
       {"external", required_argument, NULL, 'x'},
+      {"time", no_argument, NULL, 'T'},
+      {"machine", required_argument, NULL, 'A'},
+      {"set", required_argument, NULL, 'B'},
+      {"sweep", required_argument, NULL, 'C'},
+      {"input", required_argument, NULL, 'D'},
+      {"ideal", no_argument, NULL, 'E'},
       TOOL_OPTIONS};
   struct tool t;
   struct settings s = {0};
@@ -341,51 +461,15 @@ int main(int argc, char **argv) {
     return tool_exit(&t, NSR_E_NOMEM);
   int c;
   while ((c = tool_option(&t, "", options)) != TOOL_DONE) {
-    bool good = true;
-    switch (c) {
-    case 'r':
-      good = parse_relation(&t, optarg, &s);
-      break;
-    case 't':
-      good = parse_tolerance(&t, optarg, &s);
-      break;
-    case 'i':
-      good = parse_count(&t, "--inputs", optarg, &s.judge.inputs);
-      break;
-    case 's':
-      good = tool_number(&t, "--seed", optarg, UINT64_MAX, &s.judge.seed);
-      break;
-    case 'n':
-      good = parse_count(&t, "--schedules", optarg, &s.judge.schedules);
-      break;
-    case 'b':
-      good =
-          parse_positive(&t, "--budget", optarg, UINT64_MAX, &s.judge.budget);
-      break;
-    case 'S':
-      s.strict = s.judge.whole_ranges = true;
-      break;
-    case 'j':
-      s.json = optarg;
-      break;
-    case 'e':
-      s.explain = optarg;
-      break;
-    case 'x':
-      s.external = optarg;
-      break;
-    default:
-      return tool_stop(&t);
-    }
-    if (!good)
+    bool timing = c == 'T' || (c >= 'A' && c <= 'E');
+    if (c == TOOL_STOP ||
+        !(timing ? time_option(&t, &s, c) : judge_option(&t, &s, c)))
       return tool_stop(&t);
   }
-  if (s.explain && s.outputs &&
-      !tool_refuse(&t, "--explain is for --relation=rewrite alone"))
+  if (!fits(&t, &s))
     return tool_stop(&t);
-  if (s.external && s.outputs &&
-      !tool_refuse(&t, "--external is for --relation=rewrite alone"))
-    return tool_stop(&t);
+  if (s.time.on)
+    return run_time(&t, &s);
   if (!tool_operands(&t, 2, "two kernels"))
     return tool_stop(&t);
   if (!names(&t, argv[optind], argv[optind + 1], s.json, s.external))

@@ -92,16 +92,24 @@ static bool check_list(struct nsr_may *m, const struct nsr_may_list *l,
   return true;
 }
 
+bool nsr_may_conflict(const struct nsr_may_list *l,
+                      const struct nsr_may_access *a) {
+  bool same = l->component == a->component;
+  return (a->writes || l->writes) && !(same && a->same_free) &&
+         !(same && a->write_free && l->writes);
+}
+
+uint32_t nsr_may_known(const struct nsr_may_list *l, const uint32_t *clock) {
+  size_t n = first_unknown(l, clock);
+  return n ? l->entries.v[n - 1].number : 0;
+}
+
 bool nsr_may_check(struct nsr_may *m, const struct nsr_may_access *a,
                    const struct nsr_trace *trace,
                    const struct nsr_clocks *clocks, struct nsr_clash *clash) {
   for (uint32_t i = m->head[a->location]; i; i = m->lists.v[i - 1].next) {
     const struct nsr_may_list *l = &m->lists.v[i - 1];
-    bool same = l->component == a->component;
-    if ((!a->writes && !l->writes) || (same && a->same_free) ||
-        (same && a->write_free && l->writes))
-      continue;
-    if (check_list(m, l, a, trace, clocks, clash))
+    if (nsr_may_conflict(l, a) && check_list(m, l, a, trace, clocks, clash))
       return true;
   }
   return false;

@@ -57,4 +57,11 @@ bool nsr_may_check(struct nsr_may *m, const struct nsr_may_access *a,
                    const struct nsr_clocks *clocks, struct nsr_clash *clash);
 NSR_MUST_USE enum nsr_status nsr_may_record(struct nsr_may *m,
                                             const struct nsr_may_access *a);
+
+/* Whether an access and those of a list conflict, and their channel does not
+ * keep their order. */
+bool nsr_may_conflict(const struct nsr_may_list *l,
+                      const struct nsr_may_access *a);
+/* The number of the youngest entry that a clock knows, 0: it knows none. */
+uint32_t nsr_may_known(const struct nsr_may_list *l, const uint32_t *clock);
 #endif

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "judge/accesses.h"
 #include "judge/witness.h"
 #include "sim/hash.h"
 
@@ -33,79 +34,29 @@ static bool may_check(struct nsr_watch *w, const struct nsr_may_access *a,
   return false;
 }
 
-struct each_access { /* one pass over an instance's accesses */
+struct pass { /* one pass over an instance's accesses */
   struct nsr_watch *w;
   const struct nsr_flight *f;
-  struct nsr_may_access a;
   bool record;
 };
 
-static bool visit(struct each_access *v, uint32_t location, int operand) {
-  v->a.location = location;
-  if (!v->record)
-    return may_check(v->w, &v->a, v->f->engine, v->f->insn, operand);
-  v->w->status = nsr_may_record(v->w->may, &v->a);
-  return v->w->status == NSR_OK;
-}
-
-static bool visit_operands(struct each_access *v, enum nsr_order order) {
-  const struct nsr_step *s = v->f->step;
-  for (int i = 0; i < s->naccess; i++) {
-    const struct nsr_operand *o = &s->access[i].op;
-    if (v->f->empty[i])
-      continue;
-    v->a.may = nsr_role_may((enum nsr_role)o->role);
-    v->a.writes = nsr_role_writes((enum nsr_role)o->role);
-    v->a.same_free = order == NSR_ORDER_FULL;
-    v->a.write_free =
-        order == NSR_ORDER_HIDDEN && o->acc && o->space == NSR_PSUM;
-    for (struct nsr_cover_iter it = nsr_cover_first(v->f->cover[i]); it.more;
-         nsr_cover_next(&it))
-      if (!visit(v, it.atom, i))
-        return false;
-  }
-  v->a.may = false;
-  v->a.same_free = order != NSR_ORDER_NONE;
-  v->a.write_free = false;
-  for (int h = 0; h < s->desc->nhidden; h++) {
-    v->a.writes = nsr_role_writes(s->desc->hidden[h].role);
-    if (!visit(v, nsr_atoms_count(v->w->o.atoms) + s->hidden[h], -1))
-      return false;
-  }
-  return true;
-}
-
-/* Events fire at retirement, behind all that their channel holds. */
-static bool visit_events(struct each_access *v, enum nsr_order order) {
-  const struct nsr_step *s = v->f->step;
-  bool fires = (s->flags & NSR_STEP_FOREIGN_UPDATE) != 0;
-  v->a.may = true;
-  v->a.write_free = false;
-  v->a.same_free = fires || order == NSR_ORDER_FULL;
-  v->a.writes = fires;
-  if ((fires || (s->flags & NSR_STEP_DRAM)) &&
-      !visit(v, v->w->may->external, -1))
-    return false;
-  v->a.same_free = false;
-  v->a.writes = s->desc->unknown_effects;
-  return visit(v, v->w->may->unknown, -1);
+static bool visit(void *self, const struct nsr_may_access *a, int operand) {
+  struct pass *p = self;
+  if (!p->record)
+    return may_check(p->w, a, p->f->engine, p->f->insn, operand);
+  p->w->status = nsr_may_record(p->w->may, a);
+  return p->w->status == NSR_OK;
 }
 
 static bool check_may(struct nsr_watch *w, const struct nsr_flight *f) {
-  enum nsr_order order = nsr_channel_order(w->o.image->kernel, f->channel);
-  struct each_access v = {.w = w,
-                          .f = f,
-                          .a = {.ordinal = f->ordinal,
-                                .number = f->number,
-                                .component = f->channel,
-                                .clock = nsr_clocks_of(&w->clocks, f->engine)}};
+  struct pass p = {.w = w, .f = f};
   if (f->number == 0)
     return true;
   for (int pass = 0; pass < 2; pass++) {
-    v.record = pass == 1;
-    if (w->o.may && !visit_operands(&v, order))
+    p.record = pass == 1;
+    if (w->o.may && !nsr_each_operand(w, f, visit, &p))
       return false;
-    if (w->o.wild && !visit_events(&v, order))
+    if (w->o.wild && !nsr_each_event(w, f, visit, &p))
       return false;
   }
   return true;

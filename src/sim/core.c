@@ -201,13 +201,17 @@ static bool go_control(struct nsr_sim *sim, int e, const struct nsr_step *s) {
   struct nsr_core *c = &sim->core[e];
   switch (s->desc->ctl) {
   case NSR_CTL_BR:
+    c->control[NSR_CONTROL_TRANSFER]++;
     return go_branch(sim, e, s);
   case NSR_CTL_JUMP:
+    c->control[NSR_CONTROL_TRANSFER]++;
     return go_jump(sim, e, s);
   case NSR_CTL_SEL:
+    c->control[NSR_CONTROL_OPERATION]++;
     return go_select(c, s);
   case NSR_CTL_NONE:
   case NSR_CTL_WAIT:
+    c->control[NSR_CONTROL_ONLY_WAIT]++;
     c->pc++;
     return true;
   case NSR_CTL_HALT:
@@ -216,13 +220,14 @@ static bool go_control(struct nsr_sim *sim, int e, const struct nsr_step *s) {
       sim->observer.halted(sim->observer.self, e);
     return false;
   default:
+    c->control[NSR_CONTROL_OPERATION]++;
     return go_compute(sim, e, s);
   }
 }
 
 /* ---- waits */
 
-static bool compare(uint8_t cmp, int32_t value, int32_t threshold) {
+bool nsr_wait_holds(uint8_t cmp, int32_t value, int32_t threshold) {
   switch (cmp) {
   case NSR_CMP_GE:
     return value >= threshold;
@@ -245,7 +250,7 @@ static bool wait_holds(struct nsr_sim *sim, int e, const struct nsr_step *s) {
     return false;
   if ((s->flags & NSR_STEP_FOREIGN_WAIT) && !sim->external)
     return true;
-  if (compare(s->wait.cmp, sim->sem[s->wait.sem], c->threshold))
+  if (nsr_wait_holds(s->wait.cmp, sim->sem[s->wait.sem], c->threshold))
     return true;
   c->sem = s->wait.sem;
   block(sim, e, NSR_CORE_WAITING);

@@ -7,7 +7,6 @@
 
 #include "sim/model.h"
 #include "sim/numeric.h"
-#include "sim/numeric.h"
 
 static bool is_ordered(const struct nsr_flight *f) {
   return (f->step->flags & NSR_STEP_ORDERED) != 0;
@@ -52,26 +51,24 @@ static void event(struct nsr_sim *sim, struct nsr_flight *f) {
 
 /* ---- retirement */
 
-bool nsr_update_apply(const struct nsr_sim *sim, const struct nsr_update *u,
-                      int32_t *after) {
-  int64_t now = sim->sem[u->sem], next = now;
+int64_t nsr_update_value(const struct nsr_update *u, int32_t now) {
   switch (u->op) {
   case NSR_UPD_INC:
-    next = now + 1;
-    break;
+    return (int64_t)now + 1;
   case NSR_UPD_DEC:
-    next = now - 1;
-    break;
+    return (int64_t)now - 1;
   case NSR_UPD_ADD:
-    next = now + u->value;
-    break;
+    return (int64_t)now + u->value;
   case NSR_UPD_SUB:
-    next = now - u->value;
-    break;
+    return (int64_t)now - u->value;
   default:
-    next = u->value;
-    break;
+    return u->value;
   }
+}
+
+bool nsr_update_apply(const struct nsr_sim *sim, const struct nsr_update *u,
+                      int32_t *after) {
+  int64_t next = nsr_update_value(u, sim->sem[u->sem]);
   int64_t limit = INT64_C(1) << (sim->image->isa->semaphore_bits - 1);
   if (next < -limit || next >= limit)
     return false;

@@ -173,6 +173,14 @@ enum nsr_core_state {
   NSR_CORE_ABSENT /* no stream */
 };
 
+/* What a control instruction costs an engine; halt is none of these. */
+enum nsr_control_kind {
+  NSR_CONTROL_OPERATION, /* of registers */
+  NSR_CONTROL_TRANSFER,  /* branch, taken or not, and jump */
+  NSR_CONTROL_ONLY_WAIT,
+  NSR_CONTROL_KINDS
+};
+
 struct nsr_core {
   const struct nsr_step *steps;
   uint32_t n, pc;
@@ -183,8 +191,9 @@ struct nsr_core {
   int32_t threshold; /* of the wait that blocks */
   int32_t *reg;
   uint8_t *defined;
-  uint32_t *ran;   /* executions per instruction */
-  uint32_t *taken; /* per branch, how often taken */
+  uint32_t *ran;                       /* executions per instruction */
+  uint32_t *taken;                     /* per branch, how often taken */
+  uint32_t control[NSR_CONTROL_KINDS]; /* control so far, round 2^32 */
 };
 
 struct nsr_lane { /* a channel's instances in flight, oldest first */
@@ -259,7 +268,11 @@ void nsr_sim_fail(struct nsr_sim *sim, enum nsr_machine_fault kind, int engine,
                   uint32_t insn, const char *fmt, ...);
 /* Tests an engine again after something it may wait for. */
 void nsr_core_wake(struct nsr_sim *sim, int engine);
-/* What an update makes of a value; false: it does not fit the semaphore. */
+/* Whether a comparison (enum nsr_cmp, not none) of a wait holds. core.c */
+bool nsr_wait_holds(uint8_t cmp, int32_t value, int32_t threshold);
+/* What an update makes of a value; lane.c */
+int64_t nsr_update_value(const struct nsr_update *u, int32_t now);
+/* The same; false: it does not fit the semaphore. */
 bool nsr_update_apply(const struct nsr_sim *sim, const struct nsr_update *u,
                       int32_t *after); /* lane.c */
 void nsr_lane_wake(struct nsr_sim *sim, uint16_t sem);

@@ -1,0 +1,18 @@
+/* ideal.h - what every instance of a kernel really has to wait for. */
+#ifndef NSR_JUDGE_IDEAL_H
+#define NSR_JUDGE_IDEAL_H
+
+#include "judge/inputs.h"
+#include "sim/timed.h"
+
+/* The retirements that conflicts in the kernel's own order ask for, in ctx's
+ * keep arena: read behind write, write behind read and write, hidden state,
+ * and what others see, but for what channels keep by themselves. Pairs that
+ * may conflict and that the kernel leaves unordered ask for nothing. A kernel
+ * that races is NSR_E_RACE. */
+NSR_MUST_USE enum nsr_status
+nsr_ideal_needs(struct nsr_ctx *ctx, const struct nsr_image *image,
+                const struct nsr_contents *contents, uint64_t budget,
+                struct nsr_needs **needs);
+
+#endif

@@ -1,0 +1,361 @@
+/* time_report.c - times kernels and prints tables. */
+#include "time_report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <nsr/time.h>
+
+static const char *const form_names[] = {[NSR_TIME_AS_IS] = "as-is",
+                                         [NSR_TIME_IDEAL] = "ideal",
+                                         [NSR_TIME_IDEAL_SIGNALS] =
+                                             "ideal-signals"};
+
+struct row {
+  const char *path;
+  const char *value; /* "barrier=20us" of a sweep, NULL: none */
+  enum nsr_time_form form;
+  struct nsr_time time;
+  double ratio;
+};
+
+struct table {
+  struct tool *t;
+  const struct time_settings *s;
+  const char *machine_text;
+  const char **values; /* of the sweep; one NULL where there is none */
+  uint32_t nvalues, nrows;
+  struct row *rows;
+};
+
+bool time_add(struct tool *t, const char *option, const char *text,
+              const char **list, uint32_t *n) {
+  if (*n == TIME_MAX_OPTIONS)
+    return tool_refuse(t, "%s: more than %d of them", option, TIME_MAX_OPTIONS);
+  list[(*n)++] = text;
+  return true;
+}
+
+/* ---- options */
+
+static char *copy(struct tool *t, const char *s, size_t n) {
+  char *p = tool_alloc(t, n + 1);
+  if (p)
+    memcpy(p, s, n);
+  return p;
+}
+
+static uint32_t commas(const char *s) {
+  uint32_t n = 1;
+  for (; *s; s++)
+    n += *s == ',';
+  return n;
+}
+
+/* "KEY=V,V" to "KEY=V", "KEY=V". */
+static enum nsr_status split_sweep(struct table *b) {
+  const char *text = b->s->sweep;
+  const char *equal = text ? strchr(text, '=') : NULL;
+  b->nvalues = equal ? commas(equal) : 1;
+  b->values = tool_alloc(b->t, b->nvalues * sizeof *b->values);
+  if (!b->values)
+    return NSR_E_NOMEM;
+  if (!text)
+    return NSR_OK;
+  if (!equal)
+    return nsr_fail(b->t->ctx, NSR_E_USAGE, NSR_NOWHERE,
+                    "--sweep=%s: expected KEY=VALUE,VALUE,..", text);
+  size_t key = (size_t)(equal - text) + 1;
+  const char *at = equal + 1;
+  for (uint32_t i = 0; i < b->nvalues; i++) {
+    size_t n = strcspn(at, ",");
+    char *v = tool_alloc(b->t, key + n + 1);
+    if (!v)
+      return NSR_E_NOMEM;
+    memcpy(v, text, key);
+    memcpy(v + key, at, n);
+    b->values[i] = v;
+    at += n + (at[n] == ',');
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status parse_words(struct tool *t, const char *text,
+                                   struct nsr_time_words *out) {
+  const char *equal = strchr(text, '=');
+  const char *at = equal ? equal + 1 : "";
+  int64_t *words = tool_alloc(t, commas(at) * sizeof *words);
+  if (!words)
+    return NSR_E_NOMEM;
+  out->tensor = copy(t, text, equal ? (size_t)(equal - text) : 0);
+  out->words = words;
+  out->n = 0;
+  for (bool more = true; more; at++) {
+    char *end;
+    errno = 0;
+    words[out->n++] = strtoll(at, &end, 0);
+    if (end == at || errno || (*end && *end != ',') || !*out->tensor)
+      return nsr_fail(t->ctx, NSR_E_USAGE, NSR_NOWHERE,
+                      "--input=%s: expected TENSOR=NUMBER,NUMBER,..", text);
+    more = *end == ',';
+    at = end;
+  }
+  return out->tensor ? NSR_OK : NSR_E_NOMEM;
+}
+
+static enum nsr_status parse_inputs(struct table *b,
+                                    struct nsr_time_input *input) {
+  struct nsr_time_words *w = tool_alloc(b->t, (b->s->ninputs + 1) * sizeof *w);
+  if (!w)
+    return NSR_E_NOMEM;
+  for (uint32_t i = 0; i < b->s->ninputs; i++)
+    NSR_TRY(parse_words(b->t, b->s->inputs[i], &w[i]));
+  *input = (struct nsr_time_input){b->s->ninputs, w, b->s->budget};
+  return NSR_OK;
+}
+
+/* A name is one that is built in, else a file's. */
+static enum nsr_status load_machine(struct table *b) {
+  const uint8_t *data;
+  size_t size;
+  if (!b->s->machine || nsr_machine_builtin(b->s->machine))
+    return NSR_OK;
+  NSR_TRY(nsr_file_read(b->t->ctx, b->s->machine, &data, &size));
+  b->machine_text = (const char *)data;
+  return NSR_OK;
+}
+
+/* ---- times */
+
+static enum nsr_status one_row(struct table *b, struct nsr_time_run *run,
+                               const char *path, const char *value,
+                               enum nsr_time_form form) {
+  const char *sets[TIME_MAX_OPTIONS + 1];
+  struct nsr_time_machine m = {b->s->machine, b->machine_text, b->s->nsets,
+                               sets};
+  memcpy(sets, b->s->sets, b->s->nsets * sizeof *sets);
+  if (value)
+    sets[m.nsets++] = value;
+  struct row *row = &b->rows[b->nrows++];
+  *row = (struct row){.path = path, .value = value, .form = form};
+  return nsr_time(b->t->ctx, run, &m, form, &row->time);
+}
+
+static enum nsr_status one_kernel(struct table *b, const char *path,
+                                  const struct nsr_time_input *input) {
+  struct nsr_kernel *k;
+  struct nsr_time_run *run;
+  NSR_TRY(nsr_kernel_load(b->t->ctx, path, &k));
+  NSR_TRY(nsr_time_record(b->t->ctx, k, input, &run));
+  for (uint32_t i = 0; i < b->nvalues; i++)
+    for (int form = NSR_TIME_AS_IS;
+         form <= (b->s->ideal ? NSR_TIME_IDEAL_SIGNALS : NSR_TIME_AS_IS);
+         form++)
+      NSR_TRY(one_row(b, run, path, b->values[i], (enum nsr_time_form)form));
+  return NSR_OK;
+}
+
+/* Against the first kernel as it is, at the same value of the sweep. */
+static void find_ratios(struct table *b) {
+  for (uint32_t i = 0; i < b->nrows; i++)
+    for (uint32_t k = 0; k < b->nrows; k++)
+      if (b->rows[k].path == b->rows[0].path &&
+          b->rows[k].value == b->rows[i].value &&
+          b->rows[k].form == NSR_TIME_AS_IS && b->rows[k].time.ns > 0) {
+        b->rows[i].ratio = b->rows[i].time.ns / b->rows[k].time.ns;
+        break;
+      }
+}
+
+/* ---- text */
+
+static void print_engines(FILE *out, const struct row *r) {
+  double all = r->time.ns > 0 ? r->time.ns / 100 : 1;
+  fprintf(out, "  %% of the time   unit control   issue  waits    full   loads "
+               "barrier\n");
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    const struct nsr_time_engine *g = &r->time.engines[e];
+    if (g->name)
+      fprintf(out, "  %-12s  %6.1f  %6.1f  %6.1f  %5.1f  %6.1f  %6.1f  %6.1f\n",
+              g->name, g->unit / all, g->control / all, g->issue / all,
+              g->waiting / all, g->full / all, g->loading / all,
+              g->barrier / all);
+  }
+  for (uint32_t q = 0; q < r->time.nqueues; q++)
+    fprintf(out, "  %-12s  %6.1f  %.0f bytes\n", r->time.queues[q].name,
+            r->time.queues[q].moving / all, (double)r->time.queues[q].bytes);
+}
+
+static void print_blocked(FILE *out, const struct row *r) {
+  enum { SHOWN = 6 };
+  double all = r->time.ns > 0 ? r->time.ns / 100 : 1;
+  for (uint32_t i = 0; i < r->time.nblocked && i < SHOWN; i++) {
+    const struct nsr_time_blocked *p = &r->time.blocked[i];
+    fprintf(out, "  blocked %5.1f  %s[%lld] %s", p->ns / all, p->place.engine,
+            (long long)p->place.insn, p->place.label ? p->place.label : "");
+    if (p->place.source_line)
+      fprintf(out, " %s:%u", p->place.source_file ? p->place.source_file : "",
+              (unsigned)p->place.source_line);
+    fputc('\n', out);
+  }
+}
+
+static void print_table(FILE *out, const struct table *b) {
+  fprintf(out, "%14s %14s %7s %12s %9s\n", "ns", "cycles", "ratio",
+          "instructions", "barriers");
+  for (uint32_t i = 0; i < b->nrows; i++) {
+    const struct row *r = &b->rows[i];
+    fprintf(out, "%14.1f %14.1f %7.4f %12llu %9llu  %s", r->time.ns,
+            r->time.cycles, r->ratio, (unsigned long long)r->time.instructions,
+            (unsigned long long)r->time.barriers, r->path);
+    if (r->form != NSR_TIME_AS_IS)
+      fprintf(out, ", %s", form_names[r->form]);
+    if (r->value)
+      fprintf(out, ", %s", r->value);
+    fputc('\n', out);
+  }
+  for (uint32_t i = 0; i < b->nrows && b->nvalues == 1; i++) {
+    if (b->rows[i].form == NSR_TIME_IDEAL_SIGNALS)
+      continue;
+    fprintf(out, "%s, %s, machine %s\n", b->rows[i].path,
+            form_names[b->rows[i].form], b->rows[i].time.machine);
+    print_engines(out, &b->rows[i]);
+    print_blocked(out, &b->rows[i]);
+  }
+}
+
+/* ---- JSON */
+
+static void json_text(FILE *out, const char *name, const char *s) {
+  fprintf(out, "\"%s\":", name);
+  if (!s) {
+    fputs("null", out);
+    return;
+  }
+  fputc('"', out);
+  for (; *s; s++) {
+    unsigned char c = (unsigned char)*s;
+    if (c == '"' || c == '\\')
+      fprintf(out, "\\%c", c);
+    else if (c < 0x20 || c == 0x7f)
+      fprintf(out, "\\u%04x", c);
+    else
+      fputc(c, out);
+  }
+  fputc('"', out);
+}
+
+static void json_engines(FILE *out, const struct nsr_time *t) {
+  const char *between = "";
+  fputs(",\"engines\":[", out);
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    const struct nsr_time_engine *g = &t->engines[e];
+    if (!g->name)
+      continue;
+    fprintf(out, "%s{", between);
+    json_text(out, "engine", g->name);
+    fprintf(out,
+            ",\"end\":%.3f,\"unit\":%.3f,\"control\":%.3f,\"issue\":%.3f,"
+            "\"waiting\":%.3f,\"full\":%.3f,\"loading\":%.3f,"
+            "\"barrier\":%.3f}",
+            g->end, g->unit, g->control, g->issue, g->waiting, g->full,
+            g->loading, g->barrier);
+    between = ",";
+  }
+  fputs("],\"queues\":[", out);
+  for (uint32_t q = 0; q < t->nqueues; q++) {
+    fputs(q ? ",{" : "{", out);
+    json_text(out, "queue", t->queues[q].name);
+    fprintf(out, ",\"moving\":%.3f,\"bytes\":%llu}", t->queues[q].moving,
+            (unsigned long long)t->queues[q].bytes);
+  }
+  fputc(']', out);
+}
+
+static void json_blocked(FILE *out, const struct nsr_time *t) {
+  fputs(",\"blocked\":[", out);
+  for (uint32_t i = 0; i < t->nblocked; i++) {
+    const struct nsr_time_blocked *p = &t->blocked[i];
+    fputs(i ? ",{" : "{", out);
+    json_text(out, "engine", p->place.engine);
+    fprintf(out, ",\"index\":%lld,\"ns\":%.3f,", (long long)p->place.insn,
+            p->ns);
+    json_text(out, "label", p->place.label);
+    fputc(',', out);
+    json_text(out, "file", p->place.source_file);
+    fprintf(out, ",\"line\":%u}", (unsigned)p->place.source_line);
+  }
+  fputc(']', out);
+}
+
+static void print_json(FILE *out, const struct table *b) {
+  for (uint32_t i = 0; i < b->nrows; i++) {
+    const struct row *r = &b->rows[i];
+    fputs("{\"kind\":\"time\",\"schema\":1,", out);
+    json_text(out, "file", r->path);
+    fputc(',', out);
+    json_text(out, "form", form_names[r->form]);
+    fputc(',', out);
+    json_text(out, "machine", r->time.machine);
+    fputc(',', out);
+    json_text(out, "set", r->value);
+    fprintf(out,
+            ",\"ns\":%.3f,\"cycles\":%.3f,\"ratio\":%.6f,"
+            "\"instructions\":%llu,\"barriers\":%llu",
+            r->time.ns, r->time.cycles, r->ratio,
+            (unsigned long long)r->time.instructions,
+            (unsigned long long)r->time.barriers);
+    json_engines(out, &r->time);
+    json_blocked(out, &r->time);
+    fputs("}\n", out);
+  }
+}
+
+/* ---- all */
+
+static enum nsr_status stage(struct table *b, struct nsr_staged **staged,
+                             const char *path,
+                             void print(FILE *, const struct table *)) {
+  char *text = NULL;
+  size_t n = 0;
+  FILE *out = open_memstream(&text, &n);
+  if (!out)
+    return NSR_E_NOMEM;
+  print(out, b);
+  bool good = fclose(out) == 0;
+  char *kept = good ? copy(b->t, text, n) : NULL;
+  free(text);
+  return kept ? tool_stage(b->t, staged, path, kept, n) : NSR_E_NOMEM;
+}
+
+static enum nsr_status write_all(struct table *b) {
+  struct nsr_staged *staged = NULL;
+  const char *json = b->s->json;
+  enum nsr_status status = NSR_OK;
+  if (json)
+    status = stage(b, &staged, json, print_json);
+  if (status == NSR_OK && (!json || strcmp(json, "-") != 0))
+    status = stage(b, &staged, "-", print_table);
+  if (status == NSR_OK)
+    status = nsr_file_commit(b->t->ctx, &staged);
+  nsr_file_discard(&staged);
+  return status;
+}
+
+enum nsr_status time_report(struct tool *t, const struct time_settings *s,
+                            char **paths, int n) {
+  struct table b = {.t = t, .s = s};
+  struct nsr_time_input input;
+  NSR_TRY(load_machine(&b));
+  NSR_TRY(split_sweep(&b));
+  NSR_TRY(parse_inputs(&b, &input));
+  b.rows = tool_alloc(t, (size_t)n * b.nvalues * 3 * sizeof *b.rows);
+  if (!b.rows)
+    return NSR_E_NOMEM;
+  for (int i = 0; i < n; i++)
+    NSR_TRY(one_kernel(&b, paths[i], &input));
+  find_ratios(&b);
+  return write_all(&b);
+}
