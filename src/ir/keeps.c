@@ -90,8 +90,8 @@ static uint32_t barrier_at(const struct nsr_tree *t, int e, uint32_t insn) {
 static enum nsr_status find_spot(struct nsr_ctx *ctx, const struct nsr_tree *t,
                                  const struct nsr_spot *spot,
                                  struct found *out) {
-  int e;
-  uint32_t insn;
+  int e = 0;
+  uint32_t insn = 0;
   NSR_TRY(find_label(ctx, t, spot, &e, &insn));
   *out = (struct found){scope_at(t, e, insn), NSR_NONE};
   if (out->scope == NSR_NONE)
