@@ -14,7 +14,7 @@
 #include "ir/islands.h"
 #include "ir/keeps.h"
 #include "report/stages.h"
-#include "sync/plan.h"
+#include "sync/published.h"
 
 /* What the passes make, in the order they make it. */
 struct work_bench {
@@ -101,16 +101,22 @@ static uint32_t at_most(uint32_t max, bool limit) {
   return max || limit ? max : UINT32_MAX;
 }
 
+/* From dependences to the plan. */
 static enum nsr_status synthesise(struct nsr_ctx *ctx,
                                   const struct nsr_rewrite_options *options,
                                   struct work_bench *b) {
   struct nsr_budget budget = {
       at_most(options->max_registers, options->limit_registers),
       at_most(options->max_semaphores, options->limit_semaphores),
-      options->scheme};
+      options->scheme, options->published};
+  bool more = options->scheme == NSR_SCHEME_PUBLISHED;
   NSR_TRY(nsr_needs_select(ctx, &b->deps, &b->needs));
-  NSR_TRY(nsr_plan_make(ctx, &b->tree, &b->needs, &budget, &b->plan));
-  return nsr_weave(ctx, &b->plan, b->exit, &b->woven);
+  while (more && !options->published_recent) {
+    NSR_TRY(nsr_published_keep(ctx, &b->tree, &b->needs, b->exit, &more));
+    if (more)
+      NSR_TRY(nsr_needs_select(ctx, &b->deps, &b->needs));
+  }
+  return nsr_plan_make(ctx, &b->tree, &b->needs, &budget, &b->plan);
 }
 
 /* ---- the new kernel */
@@ -129,6 +135,10 @@ static enum nsr_status option_text(struct nsr_ctx *ctx,
   nsr_strbuf_init(&b, ctx, NSR_SCRATCH);
   if (o->scheme != NSR_SCHEME_AUTO)
     nsr_strbuf_printf(&b, " alloc=%s", nsr_scheme_name(o->scheme));
+  if (o->published != NSR_SCHEME_AUTO)
+    nsr_strbuf_printf(&b, " published-alloc=%s", nsr_scheme_name(o->published));
+  if (o->published_recent)
+    nsr_strbuf_puts(&b, " published-most-recent");
   if (o->max_registers || o->limit_registers)
     nsr_strbuf_printf(&b, " max-registers=%u", o->max_registers);
   if (o->max_semaphores || o->limit_semaphores)
@@ -243,9 +253,10 @@ kept_barriers(struct nsr_ctx *ctx, const struct nsr_program *p,
     const struct nsr_part *part = &t->parts[i];
     if (part->kind != NSR_PART_BARRIER || !part->keep || i == exit_part)
       continue;
-    bool stays = part->keep == NSR_KEEP_ISLAND;
+    bool island = part->keep == NSR_KEEP_ISLAND;
+    bool stays = island || part->keep == NSR_KEEP_PUBLISHED;
     const char *reason =
-        stays ? kept_reason(ctx, t, part->why) : nsr_keep_text(part->keep);
+        island ? kept_reason(ctx, t, part->why) : nsr_keep_text(part->keep);
     if (!reason)
       return NSR_E_NOMEM;
     NSR_PUSH(
@@ -379,7 +390,7 @@ static enum nsr_status change(struct nsr_ctx *ctx, struct work_bench *b,
                               struct nsr_kernel **out,
                               struct nsr_rewrite_report *report) {
   report->changed = true;
-  NSR_TRY(synthesise(ctx, options, b));
+  NSR_TRY(nsr_weave(ctx, &b->plan, b->exit, &b->woven));
   NSR_TRY(make_kernel(ctx, b, options, input, size, out));
   NSR_TRY(nsr_kernel_check(ctx, *out));
   NSR_TRY(fill_report(ctx, b, *out, report));
@@ -416,13 +427,17 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
     return leave(ctx, &b, out, report);
   }
   NSR_TRY(analyse(ctx, options, &b, false));
-  NSR_TRY(kept_barriers(ctx, &b.program, &b.tree, b.tree.parts[b.exit].insn,
-                        b.exit, report));
   const char *text;
   bool done;
   NSR_TRY(option_text(ctx, options, &text));
   NSR_TRY(nsr_weave_done(ctx, &b.program, text, &done));
-  if (b.deps.tree && !done)
+  bool goes = b.deps.tree && !done;
+  if (goes)
+    NSR_TRY(synthesise(ctx, options, &b));
+  goes &= nsr_islands_leave_any(&b.tree, b.exit);
+  NSR_TRY(kept_barriers(ctx, &b.program, &b.tree, b.tree.parts[b.exit].insn,
+                        b.exit, report));
+  if (goes)
     NSR_TRY(change(ctx, &b, input, size, options, out, report));
   else
     NSR_TRY(leave(ctx, &b, out, report));

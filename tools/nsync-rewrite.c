@@ -30,7 +30,15 @@ static const char usage[] =
     "                       counts are bounded by one iteration\n"
     "      --alloc=NAME     what a semaphore counts: auto (the default: the\n"
     "                       cheapest that fits), per-instruction, per-loop,\n"
-    "                       per-engine (running totals) or equal-weight\n"
+    "                       per-engine (running totals), equal-weight, or\n"
+    "                       published: the publication's, to the letter\n"
+    "      --published-alloc=NAME\n"
+    "                       its per-instruction, per-loop (the default) or\n"
+    "                       per-engine\n"
+    "      --published-most-recent\n"
+    "                       it waits for the most recent execution instead "
+    "of\n"
+    "                       leaving a barrier where it has no form\n"
     "      --max-registers=N\n"
     "                       at most N new registers for each engine\n"
     "      --max-semaphores=N\n"
@@ -226,9 +234,21 @@ static bool scheme(struct tool *t, struct request *r, const char *name) {
   if (s < 0)
     return tool_refuse(t,
                        "--alloc=%s: expected auto, per-instruction, per-loop, "
-                       "per-engine or equal-weight",
+                       "per-engine, equal-weight or published",
                        name);
   r->options.scheme = (enum nsr_scheme)s;
+  return true;
+}
+
+static bool published(struct tool *t, struct request *r, const char *name) {
+  int s = nsr_scheme_parse(name);
+  if (s != NSR_SCHEME_PER_INSTRUCTION && s != NSR_SCHEME_PER_LOOP &&
+      s != NSR_SCHEME_PER_ENGINE)
+    return tool_refuse(t,
+                       "--published-alloc=%s: expected per-instruction, "
+                       "per-loop or per-engine",
+                       name);
+  r->options.published = (enum nsr_scheme)s;
   return true;
 }
 
@@ -274,6 +294,11 @@ static bool option(struct tool *t, struct request *r, int c) {
     return true;
   case 'c':
     return scheme(t, r, optarg);
+  case 'P':
+    return published(t, r, optarg);
+  case 'R':
+    r->options.published_recent = true;
+    return true;
   case 'r':
     r->options.limit_registers = true;
     return limit(t, "--max-registers", &r->options.max_registers);
@@ -320,6 +345,8 @@ int main(int argc, char **argv) {
       {"keep-outer-barrier", no_argument, NULL, 'k'},
       {"alloc", required_argument, NULL, 'c'},
       {"scheme", required_argument, NULL, 'c'}, /* older names */
+      {"published-alloc", required_argument, NULL, 'P'},
+      {"published-most-recent", no_argument, NULL, 'R'},
       {"max-registers", required_argument, NULL, 'r'},
       {"registers", required_argument, NULL, 'r'},
       {"max-semaphores", required_argument, NULL, 'm'},
@@ -346,6 +373,10 @@ int main(int argc, char **argv) {
       return tool_stop(&t);
   if (!tool_operands(&t, 1, "one IN"))
     return tool_stop(&t);
+  if ((r.options.published || r.options.published_recent) &&
+      r.options.scheme != NSR_SCHEME_PUBLISHED)
+    return tool_usage(&t, "--published-alloc and --published-most-recent are "
+                          "for --alloc=published");
   if (!r.out)
     return tool_usage(&t, "expected -o OUT");
   if (r.json && strcmp(r.json, "-") == 0 && strcmp(r.out, "-") == 0)

@@ -13,13 +13,15 @@ enum nsr_verify { NSR_VERIFY_COSIM, NSR_VERIFY_NONE };
 
 /* What a semaphore counts: the work of a channel in one scope; all work of a
  * channel; the same, all channels advancing alike; one instruction. AUTO takes
- * the cheapest that fits registers and semaphores, or a mixture. */
+ * the cheapest that fits registers and semaphores, or a mixture. PUBLISHED: a
+ * baseline, the publication's allocations to the letter. */
 enum nsr_scheme {
   NSR_SCHEME_AUTO,
   NSR_SCHEME_PER_LOOP,
   NSR_SCHEME_PER_ENGINE,
   NSR_SCHEME_EQUAL_WEIGHT,
-  NSR_SCHEME_PER_INSTRUCTION
+  NSR_SCHEME_PER_INSTRUCTION,
+  NSR_SCHEME_PUBLISHED
 };
 const char *nsr_scheme_name(enum nsr_scheme s); /* "auto", "per-loop", .. */
 int nsr_scheme_parse(const char *name);         /* -1: none */
@@ -43,6 +45,10 @@ struct nsr_bisect {
 struct nsr_rewrite_options {
   enum nsr_verify verify;
   enum nsr_scheme scheme;
+  enum nsr_scheme published; /* of PUBLISHED: what a semaphore counts; AUTO: per
+                                loop */
+  bool published_recent; /* .. the most recent execution where barriers would
+                            have to stay */
   bool strict;     /* undecided, or a barrier has to stay: NSR_E_UNDECIDED */
   bool keep_outer; /* barriers directly in outermost loops stay, so that counts
                       are bounded by one iteration */

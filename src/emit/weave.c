@@ -23,6 +23,7 @@ struct entry {
   uint8_t kind;
   uint32_t which; /* work, mirror or marker */
   int32_t add;    /* mirror */
+  bool set;       /* .. to that */
 };
 
 /* One engine's stream while it is woven. */
@@ -132,8 +133,8 @@ static enum nsr_status find_scope_markers(struct weave *w) {
   for (uint32_t i = 0; i < t->nworks; i++) {
     const struct nsr_work *x = &t->works[i];
     if (x->marker && x->engine == w->engine && w->plan->update[i] >= 0)
-      NSR_TRY(push_entry(w, x->scope,
-                         (struct entry){x->insn, 0, SCOPE_MARKER, i, 0}));
+      NSR_TRY(push_entry(
+          w, x->scope, (struct entry){x->insn, 0, SCOPE_MARKER, i, 0, false}));
   }
   return NSR_OK;
 }
@@ -146,8 +147,8 @@ static enum nsr_status find_plan_markers(struct weave *w) {
   for (uint32_t i = 0; i < w->plan->nmarkers; i++) {
     const struct nsr_plan_marker *m = &w->plan->markers[i];
     if (feeds(w, m) && m->reset == NSR_NONE)
-      NSR_TRY(push_entry(w, m->scope,
-                         (struct entry){NSR_NONE, 0, PLAN_MARKER, i, 0}));
+      NSR_TRY(push_entry(
+          w, m->scope, (struct entry){NSR_NONE, 0, PLAN_MARKER, i, 0, false}));
   }
   return NSR_OK;
 }
@@ -162,8 +163,9 @@ static enum nsr_status find_mirrors(struct weave *w) {
     const struct nsr_plan_class *c = &plan->classes[plan->mirrors[m].class];
     for (uint32_t i = 0; i < c->nsteps; i++) {
       const struct nsr_plan_step *step = &plan->steps[c->first_step + i];
-      NSR_TRY(push_entry(w, step->scope,
-                         (struct entry){NSR_NONE, 0, MIRROR, m, step->add}));
+      NSR_TRY(push_entry(
+          w, step->scope,
+          (struct entry){NSR_NONE, 0, MIRROR, m, step->add, step->set}));
     }
   }
   return NSR_OK;
@@ -182,7 +184,7 @@ static enum nsr_status find_entries(struct weave *w) {
 /* ---- positions */
 
 static uint32_t wait_ops(const struct nsr_plan_wait *x) {
-  return x->less != 0 && x->is_reg;
+  return x->nops ? x->nops : x->less != 0 && x->is_reg;
 }
 
 /* Whether the last wait of a work can ride on the work itself. */
@@ -224,10 +226,18 @@ static uint32_t first_behind(const struct weave *w, uint32_t reset) {
   return lo;
 }
 
+/* The class of the engine's m-th mirror. */
+static const struct nsr_plan_class *class_of(const struct weave *w,
+                                             uint32_t m) {
+  return &w->plan->classes[w->plan->mirrors[w->first_mirror + m].class];
+}
+
 static uint32_t count_behind(const struct weave *w, uint32_t i) {
-  uint32_t reset = w->reset_at[i], n = w->nmirrors;
+  uint32_t reset = w->reset_at[i], n = 0;
   if (reset == NSR_NONE)
     return 0;
+  for (uint32_t m = 0; m < w->nmirrors; m++)
+    n += !class_of(w, m)->lasts;
   for (uint32_t m = first_behind(w, reset);
        m < w->plan->nmarkers && w->plan->markers[m].reset == reset; m++)
     n += feeds(w, &w->plan->markers[m]);
@@ -338,7 +348,9 @@ static enum nsr_status put_mirrors(struct weave *w, uint32_t i,
                                    uint32_t reset) {
   for (uint32_t m = 0; m < w->nmirrors; m++) {
     const struct nsr_mirror *x = &w->plan->mirrors[w->first_mirror + m];
-    const struct nsr_plan_class *c = &w->plan->classes[x->class];
+    const struct nsr_plan_class *c = class_of(w, m);
+    if (reset != NSR_NONE && c->lasts)
+      continue;
     int32_t v = reset == NSR_NONE ? c->start : c->reset[reset];
     NSR_TRY(put_op(w, i, NSR_CTL_MOV, x->reg, imm(v - x->less), imm(0)));
   }
@@ -385,7 +397,8 @@ static enum nsr_status put_entry(struct weave *w, const struct entry *e) {
     return put_plan_marker(w, e->insn, &plan->markers[e->which]);
   if (e->kind == MIRROR) {
     int16_t r = plan->mirrors[e->which].reg;
-    return put_op(w, e->insn, NSR_CTL_ADD, r, reg(r), imm(e->add));
+    return e->set ? put_op(w, e->insn, NSR_CTL_MOV, r, imm(e->add), imm(0))
+                  : put_op(w, e->insn, NSR_CTL_ADD, r, reg(r), imm(e->add));
   }
   w->work_at[e->which] = w->at;
   return put_nop(w, e->insn, plan->tree->works[e->which].channel,
@@ -404,7 +417,7 @@ static enum nsr_status put_behind(struct weave *w, uint32_t i) {
   return NSR_OK;
 }
 
-/* The operation that computes a threshold; *value is what to wait for. */
+/* The operations that compute a threshold; *value is what to wait for. */
 static enum nsr_status put_threshold(struct weave *w, uint32_t i,
                                      const struct nsr_plan_wait *x,
                                      struct nsr_val *value) {
@@ -412,6 +425,13 @@ static enum nsr_status put_threshold(struct weave *w, uint32_t i,
     *value = imm(x->value);
     return NSR_OK;
   }
+  for (uint32_t o = x->first_op; o < x->first_op + x->nops; o++) {
+    const struct nsr_plan_op *op = &w->plan->ops[o];
+    NSR_TRY(put_op(w, i, (enum nsr_ctl)op->ctl, op->dst, op->a, op->b));
+    *value = reg(op->dst);
+  }
+  if (x->nops)
+    return NSR_OK;
   int16_t temp = w->plan->temp[w->engine];
   *value = reg(w->plan->mirrors[x->mirror].reg);
   if (x->less == 0)

@@ -14,6 +14,8 @@ const char *nsr_keep_text(enum nsr_keep because) {
     return "directly in an outermost loop";
   case NSR_KEEP_ASKED:
     return "asked for";
+  case NSR_KEEP_PUBLISHED:
+    return "a dependence that it orders has no published form";
   }
   assert(false);
   return "";

@@ -43,7 +43,8 @@ enum nsr_keep {
   NSR_KEEP_NOT,
   NSR_KEEP_ISLAND, /* next to it is one */
   NSR_KEEP_OUTER,  /* it bounds counts */
-  NSR_KEEP_ASKED
+  NSR_KEEP_ASKED,
+  NSR_KEEP_PUBLISHED /* a dependence has no published form */
 };
 
 struct nsr_part {

@@ -136,10 +136,29 @@ void nsr_print_deps(struct nsr_strbuf *b, const struct nsr_deps *deps) {
 
 /* ---- plan */
 
+static void put_val(struct nsr_strbuf *b, const struct nsr_val *v) {
+  nsr_strbuf_printf(b, v->is_reg ? "r%d" : "%d", (int)v->v);
+}
+
+/* "act r60 = gt r1, 1" */
+static void put_op(struct nsr_strbuf *b, const char *engine,
+                   const struct nsr_plan_op *op) {
+  nsr_strbuf_printf(b, "%s r%d = %s ", engine, op->dst,
+                    nsr_ctl_name((enum nsr_ctl)op->ctl));
+  put_val(b, &op->a);
+  nsr_strbuf_puts(b, ", ");
+  put_val(b, &op->b);
+  nsr_strbuf_puts(b, "\n");
+}
+
 static void put_threshold(struct nsr_strbuf *b, const struct nsr_plan *plan,
                           const struct nsr_plan_wait *w) {
   if (!w->is_reg) {
     nsr_strbuf_printf(b, "%d", (int)w->value);
+    return;
+  }
+  if (w->nops) {
+    nsr_strbuf_printf(b, "r%d", plan->ops[w->first_op + w->nops - 1].dst);
     return;
   }
   nsr_strbuf_printf(b, "r%d", plan->mirrors[w->mirror].reg);
@@ -149,6 +168,9 @@ static void put_threshold(struct nsr_strbuf *b, const struct nsr_plan *plan,
 
 static void put_wait(struct nsr_strbuf *b, const struct nsr_plan *plan,
                      const struct nsr_plan_wait *w) {
+  for (uint32_t o = w->first_op; o < w->first_op + w->nops; o++)
+    put_op(b, engine_name(plan->tree, plan->tree->works[w->c].engine),
+           &plan->ops[o]);
   put_work(b, plan->tree, w->c);
   nsr_strbuf_printf(b, " waits s%u >= ", w->sem);
   put_threshold(b, plan, w);
@@ -165,10 +187,12 @@ static void put_mirror(struct nsr_strbuf *b, const struct nsr_plan *plan,
                     (int)(c->start - m->less));
   for (uint32_t i = 0; i < c->nsteps; i++) {
     const struct nsr_plan_step *s = &plan->steps[c->first_step + i];
-    nsr_strbuf_printf(b, ", +%d per entry of scope %u", (int)s->add, s->scope);
+    nsr_strbuf_printf(
+        b, s->set ? ", %d at entry of scope %u" : ", +%d per entry of scope %u",
+        (int)s->add, s->scope);
   }
   nsr_strbuf_puts(b, "\n");
-  for (uint32_t i = 0; i < plan->resets.n; i++)
+  for (uint32_t i = 0; !c->lasts && i < plan->resets.n; i++)
     nsr_strbuf_printf(b, "%s r%d is %d behind sync %d\n", engine, m->reg,
                       (int)(c->reset[i] - m->less),
                       (int)plan->tree->parts[plan->resets.v[i].part].id);

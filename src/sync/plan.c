@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/work.h"
+#include "sync/published.h"
 #include "sync/scheme.h"
 
 struct group {
@@ -68,7 +69,8 @@ static enum nsr_status find_steps(struct plan *p) {
     if (scope == 0)
       p->classes[k].start = add;
     else
-      NSR_PUSH(p->ctx, NSR_SCRATCH, &v, (struct class_step){k, {scope, add}});
+      NSR_PUSH(p->ctx, NSR_SCRATCH, &v,
+               (struct class_step){k, {scope, add, false}});
   }
   if (v.n)
     qsort(v.v, v.n, sizeof *v.v, by_class);
@@ -268,6 +270,8 @@ enum nsr_status nsr_plan_make(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   *out = (struct nsr_plan){.tree = tree};
   struct nsr_needs some;
   NSR_TRY(without_islands(ctx, tree, needs, &some));
+  if (budget->scheme == NSR_SCHEME_PUBLISHED)
+    return nsr_published_plan(ctx, tree, &some, budget, out);
   NSR_TRY(nsr_scheme_choose(ctx, tree, &some, budget, &p.c));
   return build(&p, out);
 }

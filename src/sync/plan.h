@@ -16,16 +16,18 @@
 #include "sync/resets.h"
 #include "sync/select.h"
 
-/* What a mirror is advanced by at an entry of scope. */
+/* What a mirror is advanced by, or set to, at an entry of scope. */
 struct nsr_plan_step {
   uint32_t scope;
   int32_t add;
+  bool set;
 };
 
 /* How mirrors of a class go: groups that advance alike share them. */
 struct nsr_plan_class {
   uint32_t first_step, nsteps;
   int32_t start;        /* in the prologue */
+  bool lasts;           /* not set anew behind barriers that stay */
   const int32_t *reset; /* by barrier that stays: behind it */
 };
 
@@ -47,6 +49,13 @@ struct nsr_plan_marker {
   int32_t weight;
 };
 
+/* An operation that goes into a threshold: dst = a ctl b. */
+struct nsr_plan_op {
+  uint8_t ctl; /* enum nsr_ctl */
+  int16_t dst;
+  struct nsr_val a, b;
+};
+
 /* One wait of the output, in front of or on work c. */
 struct nsr_plan_wait {
   uint32_t c, p; /* waits for p */
@@ -56,6 +65,7 @@ struct nsr_plan_wait {
   int32_t value;   /* immediate threshold */
   uint32_t mirror; /* register threshold: mirrors[mirror] - less */
   int32_t less;
+  uint32_t first_op, nops; /* or, if there are operations, the last one's */
 };
 
 struct nsr_plan {
@@ -70,6 +80,7 @@ struct nsr_plan {
   const struct nsr_mirror *mirrors;  /* by engine, then class */
   const struct nsr_plan_class *classes;
   const struct nsr_plan_step *steps;
+  const struct nsr_plan_op *ops;
   const struct nsr_plan_marker *markers;
   struct nsr_resets resets;
   int16_t temp[NSR_MAX_ENGINES];       /* scratch register, or NSR_NO_REG */
@@ -81,6 +92,7 @@ struct nsr_plan {
 struct nsr_budget {
   uint32_t registers, semaphores;
   enum nsr_scheme scheme;
+  enum nsr_scheme published; /* of PUBLISHED */
 };
 
 /* Needs the waits; allocates. The first of these that fits is taken, unless

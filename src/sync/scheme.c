@@ -6,14 +6,6 @@
 
 #include "base/work.h"
 
-/* What a scheme lacks: semaphores, or registers of the engine that needs
- * most. */
-struct lack {
-  bool any;
-  int engine; /* -1: semaphores */
-  uint32_t want, have;
-};
-
 /* Of a class of mirrors. */
 struct cost {
   uint64_t sum;
@@ -27,7 +19,7 @@ struct choice {
   enum nsr_scheme scheme;
   bool can_add;   /* updates by more than 1 encode */
   uint8_t *loops; /* by scope: loops around it */
-  struct lack lack;
+  struct nsr_lack lack;
   struct cost *cost; /* by key of a class */
   struct nsr_chosen *c;
 };
@@ -246,8 +238,8 @@ static enum nsr_status find_uses(struct choice *p) {
   return NSR_OK;
 }
 
-static struct lack find_lack(const struct nsr_chosen *c) {
-  struct lack lack = {false, -1, c->ngroups, c->nsems};
+static struct nsr_lack find_lack(const struct nsr_chosen *c) {
+  struct nsr_lack lack = {false, -1, c->ngroups, c->nsems};
   lack.any = lack.want > lack.have;
   if (lack.any)
     return lack;
@@ -255,7 +247,7 @@ static struct lack find_lack(const struct nsr_chosen *c) {
   for (int e = 0; e < NSR_MAX_ENGINES; e++) {
     uint32_t have = c->free[e].n, want = nsr_uses_want(&c->uses[e], have);
     if (want > have && want > lack.want)
-      lack = (struct lack){true, e, want, have};
+      lack = (struct nsr_lack){true, e, want, have};
   }
   return lack;
 }
@@ -365,6 +357,7 @@ static enum nsr_status choose(struct choice *p) {
     set_scheme(p, 0, false, p->can_add);
     return attempt(p);
   case NSR_SCHEME_AUTO:
+  case NSR_SCHEME_PUBLISHED: /* is not chosen here */
     break;
   }
   NSR_TRY(per_loop(p));
@@ -375,29 +368,32 @@ static enum nsr_status choose(struct choice *p) {
   return NSR_OK;
 }
 
-static enum nsr_status refuse(struct choice *p) {
-  const struct nsr_kernel *k = p->t->program->k;
+enum nsr_status nsr_scheme_refuse(struct nsr_ctx *ctx,
+                                  const struct nsr_tree *tree,
+                                  const struct nsr_lack *lack) {
+  const struct nsr_kernel *k = tree->program->k;
   struct nsr_place place = {.file = k->path, .insn = -1};
-  const char *are = p->lack.want == 1 ? " is" : "s are";
-  if (p->lack.engine < 0)
-    return nsr_fail(p->ctx, NSR_E_REFUSED, place,
+  const char *are = lack->want == 1 ? " is" : "s are";
+  if (lack->engine < 0)
+    return nsr_fail(ctx, NSR_E_REFUSED, place,
                     "%u semaphore%s needed to count what is waited for, %u may "
                     "be used",
-                    p->lack.want, are, p->lack.have);
-  place.engine = k->isa->engines[p->lack.engine];
-  return nsr_fail(p->ctx, NSR_E_REFUSED, place,
+                    lack->want, are, lack->have);
+  place.engine = k->isa->engines[lack->engine];
+  return nsr_fail(ctx, NSR_E_REFUSED, place,
                   "%u register%s needed to count loop entries, %u may be used",
-                  p->lack.want, are, p->lack.have);
+                  lack->want, are, lack->have);
 }
 
 const char *nsr_scheme_name(enum nsr_scheme s) {
-  static const char *const names[] = {"auto", "per-loop", "per-engine",
-                                      "equal-weight", "per-instruction"};
+  static const char *const names[] = {
+      "auto",         "per-loop",        "per-engine",
+      "equal-weight", "per-instruction", "published"};
   return names[s];
 }
 
 int nsr_scheme_parse(const char *name) {
-  for (int s = 0; s <= NSR_SCHEME_PER_INSTRUCTION; s++)
+  for (int s = 0; s <= NSR_SCHEME_PUBLISHED; s++)
     if (strcmp(name, nsr_scheme_name((enum nsr_scheme)s)) == 0)
       return s;
   return strcmp(name, "running-total") == 0 ? NSR_SCHEME_PER_ENGINE : -1;
@@ -419,6 +415,22 @@ const char *nsr_scheme_used(const struct nsr_chosen *c) {
                                                : NSR_SCHEME_PER_ENGINE);
 }
 
+/* All but a scheme. */
+static enum nsr_status prepare(struct choice *p, bool each,
+                               const struct nsr_budget *budget) {
+  struct nsr_chosen *c = p->c;
+  *c = (struct nsr_chosen){0};
+  NSR_TRY(nsr_resets_find(p->ctx, p->t, &c->resets));
+  NSR_TRY(nsr_counts_make(p->ctx, p->t, p->needs, each, &c->counts));
+  c->counts.apart = c->resets.n > 0;
+  p->can_add = can_add(p);
+  NSR_NEW(p->ctx, NSR_SCRATCH, c->group, nsr_count_keys(&c->counts));
+  NSR_NEW(p->ctx, NSR_SCRATCH, p->cost, nsr_count_keys(&c->counts));
+  NSR_TRY(find_semaphores(p, budget->semaphores));
+  NSR_TRY(find_registers(p, budget->registers));
+  return order_scopes(p);
+}
+
 enum nsr_status nsr_scheme_choose(struct nsr_ctx *ctx,
                                   const struct nsr_tree *tree,
                                   const struct nsr_needs *needs,
@@ -429,18 +441,26 @@ enum nsr_status nsr_scheme_choose(struct nsr_ctx *ctx,
                      .needs = needs,
                      .scheme = budget->scheme,
                      .c = out};
-  *out = (struct nsr_chosen){0};
-  NSR_TRY(nsr_resets_find(ctx, tree, &out->resets));
-  NSR_TRY(nsr_counts_make(ctx, tree, needs,
-                          budget->scheme == NSR_SCHEME_PER_INSTRUCTION,
-                          &out->counts));
-  out->counts.apart = out->resets.n > 0;
-  p.can_add = can_add(&p);
-  NSR_NEW(ctx, NSR_SCRATCH, out->group, nsr_count_keys(&out->counts));
-  NSR_NEW(ctx, NSR_SCRATCH, p.cost, nsr_count_keys(&out->counts));
-  NSR_TRY(find_semaphores(&p, budget->semaphores));
-  NSR_TRY(find_registers(&p, budget->registers));
-  NSR_TRY(order_scopes(&p));
+  NSR_TRY(prepare(&p, budget->scheme == NSR_SCHEME_PER_INSTRUCTION, budget));
   NSR_TRY(choose(&p));
-  return p.lack.any ? refuse(&p) : NSR_OK;
+  return p.lack.any ? nsr_scheme_refuse(ctx, tree, &p.lack) : NSR_OK;
+}
+
+enum nsr_status nsr_scheme_publish(struct nsr_ctx *ctx,
+                                   const struct nsr_tree *tree,
+                                   const struct nsr_needs *needs,
+                                   const struct nsr_budget *budget,
+                                   struct nsr_chosen *out) {
+  bool totals = budget->published == NSR_SCHEME_PER_ENGINE;
+  struct choice p = {.ctx = ctx,
+                     .t = tree,
+                     .needs = needs,
+                     .scheme = budget->published,
+                     .c = out};
+  if (totals && waits_outside(tree->program))
+    return choose_outside(&p);
+  NSR_TRY(prepare(&p, budget->published == NSR_SCHEME_PER_INSTRUCTION, budget));
+  set_scheme(&p, totals ? 0 : out->norder, false, false);
+  number_groups(&p);
+  return NSR_OK;
 }

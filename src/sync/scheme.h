@@ -21,6 +21,14 @@ struct nsr_chosen {
   struct nsr_uses uses[NSR_MAX_ENGINES];
 };
 
+/* What a scheme lacks: semaphores, or registers of the engine that needs
+ * most. */
+struct nsr_lack {
+  bool any;
+  int engine; /* -1: semaphores */
+  uint32_t want, have;
+};
+
 /* Needs the waits; refuses what fits under no scheme that may be used, and
  * says what the last one lacked. */
 NSR_MUST_USE enum nsr_status nsr_scheme_choose(struct nsr_ctx *ctx,
@@ -28,6 +36,18 @@ NSR_MUST_USE enum nsr_status nsr_scheme_choose(struct nsr_ctx *ctx,
                                                const struct nsr_needs *needs,
                                                const struct nsr_budget *budget,
                                                struct nsr_chosen *out);
+
+/* The groups of a published allocation, and what may be used; no waits. */
+NSR_MUST_USE enum nsr_status nsr_scheme_publish(struct nsr_ctx *ctx,
+                                                const struct nsr_tree *tree,
+                                                const struct nsr_needs *needs,
+                                                const struct nsr_budget *budget,
+                                                struct nsr_chosen *out);
+
+/* Refuses for what is lacking. */
+NSR_MUST_USE enum nsr_status nsr_scheme_refuse(struct nsr_ctx *ctx,
+                                               const struct nsr_tree *tree,
+                                               const struct nsr_lack *lack);
 
 /* The scheme's name; "mixed": some loops are their own. */
 const char *nsr_scheme_used(const struct nsr_chosen *c);

@@ -84,7 +84,9 @@ static void test_growth(void **state) {
   enum { SMALL = 10000, TIMES = 4 };
   (void)state;
   for (int s = 0; s <= NSR_SCHEME_EQUAL_WEIGHT; s++) {
-    struct nsr_budget budget = {UINT32_MAX, UINT32_MAX, (enum nsr_scheme)s};
+    struct nsr_budget budget = {.registers = UINT32_MAX,
+                                .semaphores = UINT32_MAX,
+                                .scheme = (enum nsr_scheme)s};
     uint64_t small[3], large[3];
     if (s == NSR_SCHEME_PER_LOOP)
       continue; /* runs out of semaphores */

@@ -117,7 +117,7 @@ static void count(const struct bench *b, struct tally *tally) {
 static bool refused_rightly(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                             const struct ask *a, struct bench *b) {
   const char *text = nsr_ctx_first_error(ctx)->text;
-  struct nsr_budget more = {UINT32_MAX, UINT32_MAX, a->budget.scheme};
+  struct nsr_budget more = a->budget;
   struct nsr_kernel out;
   bool registers = strstr(text, " register") != NULL;
   uint32_t want = (uint32_t)strtoul(text, NULL, 10);
@@ -203,7 +203,9 @@ static void test_budgets(void **state) {
     struct ask a = {.seed = prng_next(&r) >> 33,
                     .size = prng_in(&r, 60, i % 4 ? MAX_SIZE : 3 * MAX_SIZE),
                     .keep = prng_in(&r, 0, 1) ? 0 : 30,
-                    .budget = {UINT32_MAX, UINT32_MAX, i % 5}};
+                    .budget = {.registers = UINT32_MAX,
+                               .semaphores = UINT32_MAX,
+                               .scheme = i % 5}};
     if (prng_in(&r, 0, 2))
       a.budget.registers = (uint32_t)prng_in(&r, 0, i % 2 ? 4 : 12);
     if (prng_in(&r, 0, 2) == 0)
