@@ -4,5 +4,6 @@
 #define NSR_TOOLS_GEN_EDIT_H
 
 int gen_mutate(int argc, char **argv);
+int gen_shrink(int argc, char **argv);
 
 #endif

@@ -17,12 +17,14 @@ static const char usage[] =
     "OUT\n"
     "       nsync-gen --list\n"
     "       nsync-gen mutate --operator=OP [--index=K] FILE -o OUT\n"
+    "       nsync-gen shrink --predicate=COMMAND FILE -o OUT\n"
     "\n"
     "Makes the kernel NAME of the suite, with barriers at every loop's entry\n"
     "and iteration or (--form=manual) with waits alone, as a person writes "
     "them,\n"
     "into the kernel file OUT (\"-\" is standard output).\n"
-    "`mutate` (it has its own --help) makes a kernel with one mistake.\n"
+    "`mutate` makes a kernel with one mistake, `shrink` a smaller one of\n"
+    "which a command says the same; both have their own --help.\n"
     "\n"
     "  -o, --output=OUT     where the kernel goes\n"
     "      --isa=ISA        the instruction set it is for; a wrong one tells\n"
@@ -191,6 +193,8 @@ int main(int argc, char **argv) {
   int c;
   if (argc > 1 && !strcmp(argv[1], "mutate"))
     return gen_mutate(argc - 1, argv + 1);
+  if (argc > 1 && !strcmp(argv[1], "shrink"))
+    return gen_shrink(argc - 1, argv + 1);
   r.options.settings = r.settings;
   if (!tool_start(&t, "nsync-gen", usage, argc, argv))
     return tool_exit(&t, NSR_E_NOMEM);

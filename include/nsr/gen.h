@@ -76,6 +76,22 @@ NSR_MUST_USE enum nsr_status nsr_mutate(struct nsr_ctx *ctx,
                                         uint64_t index, struct nsr_kernel **out,
                                         const char **what, uint64_t *places);
 
+/* ---- smaller kernels of which the same is true */
+
+/* Whether what is looked for shows in k; k is valid during the call. */
+typedef enum nsr_status nsr_shrink_fn(void *self, const struct nsr_kernel *k,
+                                      bool *interesting);
+
+/* The smallest kernel that was found by taking parts away and lowering numbers
+ * (streams, scopes, instructions, waits, ranges, ..) of which fn says yes,
+ * after max_tries calls at most (0: as many as it takes). Not interesting to
+ * begin with: NSR_E_REFUSED. *tries: calls made. */
+NSR_MUST_USE enum nsr_status nsr_shrink(struct nsr_ctx *ctx,
+                                        const struct nsr_kernel *k,
+                                        uint64_t max_tries, nsr_shrink_fn *fn,
+                                        void *self, struct nsr_kernel **out,
+                                        uint64_t *tries);
+
 #ifdef __cplusplus
 }
 #endif
