@@ -4,9 +4,9 @@
 # Random kernels for all instruction sets in turn, rewritten and judged: 10000
 # of each kind from seed 1, or as many from where you say, with a progress line
 # per thousand of the first kind. Kinds: plain ones; under each scheme and small
-# budgets; published ones; with code that cannot be read; with semaphores of others. Built
-# without sanitizers, so that many fit into an hour. Fails if one is rewritten
-# wrongly or refused for another reason than the test allows.
+# budgets; published allocations; with code that cannot be read; with semaphores
+# of others. Built without sanitizers, so that many fit into an hour. Fails if
+# one is rewritten wrongly or refused for another reason than the test allows.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$root/build-campaign}

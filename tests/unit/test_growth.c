@@ -211,7 +211,8 @@ static enum nsr_status run(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   struct nsr_needs needs;
   struct nsr_plan plan;
   struct nsr_woven woven;
-  struct nsr_budget budget = {UINT32_MAX, UINT32_MAX, NSR_SCHEME_AUTO};
+  struct nsr_budget budget = {.registers = UINT32_MAX,
+                              .semaphores = UINT32_MAX};
   struct counted since = {0};
   uint32_t *target, exit;
   note(ctx, &of[TREE], &since);
