@@ -117,7 +117,9 @@ static void count(const struct bench *b, struct tally *tally) {
 static bool refused_rightly(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                             const struct ask *a, struct bench *b) {
   const char *text = nsr_ctx_first_error(ctx)->text;
-  struct nsr_budget more = a->budget;
+  struct nsr_budget more = {.registers = UINT32_MAX,
+                            .semaphores = UINT32_MAX,
+                            .scheme = a->budget.scheme};
   struct nsr_kernel out;
   bool registers = strstr(text, " register") != NULL;
   uint32_t want = (uint32_t)strtoul(text, NULL, 10);
