@@ -38,7 +38,8 @@ static void make_key(const struct nsr_footprint *footprint,
   out->pattern = *pattern;
   out->pattern.op.role = NSR_R;
   out->pattern.op.acc = false;
-  out->pattern.op.dtype = 0;
+  out->pattern.op.dtype = /* what counts of it */
+      nsr_dtype_bytes((enum nsr_dtype)pattern->op.dtype);
   out->pattern.op.indexed_by = 0;
 }
 

@@ -207,6 +207,13 @@ static const struct pass_case distances[] = {
      NSR_OK, "sp[5] dma q0 after sp[5] dma q0 (carried): may, sbuf 64..95\n"},
     {"advancing: never the same bytes",
      LOOP(" dma q0, y+r5[4*4], x[4*4]\n add r5, r5, 16\n"), NSR_OK, ""},
+    {"a byte, an element and its last byte, by one register",
+     LOOP(" dma q0, r+r5:u8, x:u8\n sync 3\n dma q0, r+r5, x\n sync 4\n"
+          " dma q0, y:u8, r+3+r5:u8\n add r5, r5, 8\n"),
+     NSR_OK,
+     "sp[5] dma q0 after sp[3] dma q0: may, sbuf 64..111\n"
+     "sp[7] dma q0 after sp[5] dma q0: may, sbuf 64..111\n"
+     "sp[7] dma q0 after sp[7] dma q0 (carried): must, dram 65536..65536\n"},
     {"advancing by half of what is written",
      LOOP(" dma q0, y+r5[4*4], x[4*4]\n add r5, r5, 8\n"), NSR_OK,
      "sp[3] dma q0 after sp[3] dma q0 (carried): may, dram 65536..66559\n"},
