@@ -54,6 +54,8 @@ struct output {
 };
 
 static enum nsr_status add(struct output *o, const char *s, size_t n) {
+  if (n == 0) /* and nothing to copy to, maybe */
+    return NSR_OK;
   if (o->cap - o->n < n) {
     size_t cap = (o->cap + n) * 2;
     char *grown = realloc(o->s, cap);
