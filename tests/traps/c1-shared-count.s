@@ -1,5 +1,6 @@
-; trap: C1. A pipeline and a queue count in one semaphore: which of them came first
-;       nobody knows, and the reader may have seen the wrong one: its barriers stay.
+; trap: C1. A pipeline and a queue count in one semaphore: which of them came
+;       first nobody knows, and the reader may have seen the wrong one: its
+;       barriers stay.
 ; expect: unchanged
 
 .isa tile64

@@ -1,4 +1,5 @@
-; trap: C2. That a transfer is over says nothing about the pipeline of its engine.
+; trap: C2. That a transfer is over says nothing about the pipeline of its
+;       engine.
 ; expect: race
 
 .isa tile64

@@ -1,7 +1,8 @@
 ; trap: C2 behind barriers: each reader waits for the channel that wrote.
 ; expect: rewritten
 ; barriers: 1
-; wrong: race sed s/\(copy b, a\) ?s[0-9]*>=/\1 ?s9>=/; s/\(dma q0, d, x\)\( ^s[0-9]*\)*/\1 ^s9/
+; wrong: race sed s/\(copy b, a\) ?s[0-9]*>=/\1 ?s9>=/\
+;   ; s/\(dma q0, d, x\)\( ^s[0-9]*\)*/\1 ^s9/
 ; wrong: race drop copy b, a
 ; wrong: race drop copy c, e
 

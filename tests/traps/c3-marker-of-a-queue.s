@@ -1,10 +1,12 @@
-; trap: C3. A no-op of the pipeline speaks for no queue: the marker behind a loop
-;       of transfers goes through their queue.
+; trap: C3. A no-op of the pipeline speaks for no queue: the marker behind a
+;       loop of transfers goes through their queue.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race sed s/^ *qnop q0/    nop/
 ; wrong: race late copy b, r
-; right: sed :a;N;$!ba;s/\(dma q0, r[^\n]*.s\)\([0-9]*\)\([^\n]*\n.*\)qnop q0 \(.s[0-9]*\)/\1\2\3add r20, r3, 1\n    nop ?s\2>=r20\n    nop \4/
+; right: sed :a;N;$!ba;s/\(dma q0, r[^\n]*.s\)\([0-9]*\)\([^\n]*\
+;   \n.*\)qnop q0 \(.s[0-9]*\)/\1\2\3add r20, r3, 1\n    nop ?s\2>=r20\
+;   \n    nop \4/
 
 .isa tile64
 .kernel "c3-marker-of-a-queue"

@@ -1,4 +1,5 @@
-; trap: C4'. A load has retired before anything behind it issues: nothing is owed.
+; trap: C4'. A load has retired before anything behind it issues: nothing is
+;       owed.
 ; expect: rewritten
 ; barriers: 1
 ; waits: 0

@@ -1,5 +1,5 @@
-; trap: C5. Barriers by counting: one count for all arrivals is right only while
-;       everybody waits at each of them.
+; trap: C5. Barriers by counting: one count for all arrivals is right only
+;       while everybody waits at each of them.
 ; expect: rewritten
 ; barriers: 1
 

@@ -1,5 +1,5 @@
-; trap: C6. Waits lead into a loop of one engine and out of it again: no order of
-;       whole scopes exists although the kernel runs. Its barriers stay.
+; trap: C6. Waits lead into a loop of one engine and out of it again: no order
+;       of whole scopes exists although the kernel runs. Its barriers stay.
 ; expect: rewritten
 ; barriers: 3
 

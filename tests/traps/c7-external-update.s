@@ -1,9 +1,10 @@
-; trap: C7. Others answer what is told them: a wait for what follows from the answer
-;       never moves in front of that.
+; trap: C7. Others answer what is told them: a wait for what follows from the
+;       answer never moves in front of that.
 ; expect: rewritten
 ; barriers: 1
 ; event: host: ?s200>=1 ^s201
-; wrong: hang sed :a;N;$!ba;s/nop \([^\n]*\n *copy b, a ?\(s[0-9]*\)>=2\)/wait ?\2>=2\n    nop \1/
+; wrong: hang sed :a;N;$!ba;s/nop \([^\n]*\
+;   \n *copy b, a ?\(s[0-9]*\)>=2\)/wait ?\2>=2\n    nop \1/
 
 .isa tile64
 .kernel "c7-external-update"

@@ -3,7 +3,8 @@
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race drop copy b, a
-; right: sed /^ *wait ?s[0-9]*>=1/d; /^.engine \(act\|gen\)/,/^.engine/{s/^ *mov r4, 0/    wait ?s0>=1\n&/}
+; right: sed /^ *wait ?s[0-9]*>=1/d\
+;   ; /^.engine \(act\|gen\)/,/^.engine/{s/^ *mov r4, 0/    wait ?s0>=1\n&/}
 
 .isa tile64
 .kernel "c8-hoisted-wait"

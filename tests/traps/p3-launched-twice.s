@@ -1,5 +1,5 @@
-; trap: 3.4. Registers are not set back between two launches: every mirror starts
-;       in the prologue.
+; trap: 3.4. Registers are not set back between two launches: every mirror
+;       starts in the prologue.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: machine sed /^ *mov r0, /d

@@ -1,6 +1,6 @@
-; trap: 4.3. Two loops whose barriers have one id pair up although the engines run
-;       them n and m, and m and n times: not by the ids, but by what the engines
-;       load can they be told to be equal. These are not.
+; trap: 4.3. Two loops whose barriers have one id pair up although the engines
+;       run them n and m, and m and n times: not by the ids, but by what the
+;       engines load can they be told to be equal. These are not.
 ; expect: unchanged
 
 .isa tile64

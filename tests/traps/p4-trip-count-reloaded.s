@@ -1,5 +1,5 @@
-; trap: 4.4. The trip count of the inner loop is loaded anew by each engine: the
-;       writer waits for every one of them.
+; trap: 4.4. The trip count of the inner loop is loaded anew by each engine:
+;       the writer waits for every one of them.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race drop dma q0, c

@@ -1,5 +1,5 @@
-; trap: 5. A running total over arms of different length advances by what the arm
-;       taken holds; behind them at least the shorter one has passed.
+; trap: 5. A running total over arms of different length advances by what the
+;       arm taken holds; behind them at least the shorter one has passed.
 ; expect: rewritten
 ; barriers: 1
 ; rewrite: --scheme=running-total --registers=3

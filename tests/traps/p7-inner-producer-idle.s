@@ -1,11 +1,18 @@
-; trap: 7.2. The producer is nested and may not have run in this iteration of the
-;       loop that rotates.
+; trap: 7.2. The producer is nested and may not have run in this iteration of
+;       the loop that rotates.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race late copy b, r.r7
 ; wrong: race drop copy r.r7, w
-; right: sed /^.engine \(act\|gen\)/,/^.engine/{s/^ *mov r3, 0/&\n    mov r21, 0\n    mov r22, 0/; s/^ *and r7, r4, 1/    mov r22, r21\n    mov r21, r3\n&/; s/^ *copy b, r.r7 ?\(s[0-9]*\)>=r3/    gt r20, r3, r21\n    sel r20, r20, r3, r22\n    copy b, r+r7 ?\1>=r20/}
-; wrong: race sed /^.engine \(act\|gen\)/,/^.engine/{s/^ *mov r3, 0/&\n    mov r21, 0\n    mov r22, 0/; s/^ *and r7, r4, 1/    mov r22, r21\n    mov r21, r3\n&/; s/^ *copy b, r.r7 ?\(s[0-9]*\)>=r3/    copy b, r+r7 ?\1>=r22/}
+; right: sed /^.engine \(act\|gen\)/,/^.engine/{s/^ *mov r3, 0/&\
+;   \n    mov r21, 0\n    mov r22, 0/; s/^ *and r7, r4, 1/    mov r22, r21\
+;   \n    mov r21, r3\n&/\
+;   ; s/^ *copy b, r.r7 ?\(s[0-9]*\)>=r3/    gt r20, r3, r21\
+;   \n    sel r20, r20, r3, r22\n    copy b, r+r7 ?\1>=r20/}
+; wrong: race sed /^.engine \(act\|gen\)/,/^.engine/{s/^ *mov r3, 0/&\
+;   \n    mov r21, 0\n    mov r22, 0/; s/^ *and r7, r4, 1/    mov r22, r21\
+;   \n    mov r21, r3\n&/\
+;   ; s/^ *copy b, r.r7 ?\(s[0-9]*\)>=r3/    copy b, r+r7 ?\1>=r22/}
 
 .isa tile64
 .kernel "p7-inner-producer-idle"

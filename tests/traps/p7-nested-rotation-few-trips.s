@@ -1,5 +1,5 @@
-; trap: 7.1. Three slots in a nested loop with fewer iterations a trip than slots:
-;       what was filled at the reset counts.
+; trap: 7.1. Three slots in a nested loop with fewer iterations a trip than
+;       slots: what was filled at the reset counts.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race late copy r.r7, w

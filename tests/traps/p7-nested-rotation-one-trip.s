@@ -1,5 +1,5 @@
-; trap: 7.1. Three slots in a nested loop with one iteration a trip:
-;       only the base of the trip orders the next one.
+; trap: 7.1. Three slots in a nested loop with one iteration a trip: only the
+;       base of the trip orders the next one.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race late copy r.r7, w

@@ -1,5 +1,5 @@
-; trap: 7.3. A load queue refills a slot; a reader that may not run tells it of
-;       nothing, so it waits for its own transfer, too.
+; trap: 7.3. A load queue refills a slot; a reader that may not run tells it
+;       of nothing, so it waits for its own transfer, too.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race drop dma q0, r.r7

@@ -1,5 +1,5 @@
-; trap: 7.2. The slot index advances in an arm only: the arm's executions rotate,
-;       not the loop's iterations.
+; trap: 7.2. The slot index advances in an arm only: the arm's executions
+;       rotate, not the loop's iterations.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race late copy r.r8, w

@@ -1,5 +1,6 @@
 ; trap: T3. A mask "not in the first iteration of a trip" loses what the outer
-;       loop carries: the first write of a trip, the last read of the trip before.
+;       loop carries: the first write of a trip, the last read of the trip
+;       before.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race mask r5 0 copy a, w

@@ -1,6 +1,6 @@
-; trap: T4. Slots by the outermost of three loops: "not in the first iteration"
-;       of the innermost one says nothing about whether the slot was used in this
-;       iteration of the outermost.
+; trap: T4. Slots by the outermost of three loops: "not in the first
+;       iteration" of the innermost one says nothing about whether the slot
+;       was used in this iteration of the outermost.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race mask r6 0 copy r.r7, w

@@ -5,7 +5,10 @@
 ; wrong: race late copy r.r7, w
 ; wrong: race mask r5 0 copy r.r7, w
 ; wrong: race mask r5 1 copy r.r7, w
-; right: sed /^.engine \(dve\|vec\)/,/^.engine/{s/^ *mov r5, 0/&\n    add r21, r0, 1/; s/^ *copy r.r7, w ?\(s[0-9]*\)>=r0/    sub r20, r0, 1\n    max r20, r20, r21\n    copy r+r7, w ?\1>=r20/}
+; right: sed /^.engine \(dve\|vec\)/,/^.engine/{s/^ *mov r5, 0/&\
+;   \n    add r21, r0, 1/\
+;   ; s/^ *copy r.r7, w ?\(s[0-9]*\)>=r0/    sub r20, r0, 1\
+;   \n    max r20, r20, r21\n    copy r+r7, w ?\1>=r20/}
 
 .isa tile64
 .kernel "t06-trip-local-rotation"

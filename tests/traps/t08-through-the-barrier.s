@@ -1,5 +1,5 @@
-; trap: T8. A wait that followed from another through a barrier does not follow
-;       without it.
+; trap: T8. A wait that followed from another through a barrier does not
+;       follow without it.
 ; expect: rewritten
 ; barriers: 1
 ; waits: 2

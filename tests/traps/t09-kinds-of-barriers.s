@@ -1,6 +1,6 @@
-; trap: T9. Before the loop -> inside and, where it does not run, behind; from one
-;       iteration to the next; from the last one -> behind; nothing is left for
-;       the next launch.
+; trap: T9. Before the loop -> inside and, where it does not run, behind; from
+;       one iteration to the next; from the last one -> behind; nothing is
+;       left for the next launch.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race drop copy b, a

@@ -1,5 +1,5 @@
-; trap: T13. What others are told of is behind all that was stored in front of the
-;       barrier, although no byte says so.
+; trap: T13. What others are told of is behind all that was stored in front of
+;       the barrier, although no byte says so.
 ; expect: rewritten
 ; barriers: 1
 ; waits: 1

@@ -1,5 +1,6 @@
-; trap: T17. Read after write, then write after read, between two instructions of
-;       one region: taken for the same iteration both times they wait in a circle.
+; trap: T17. Read after write, then write after read, between two instructions
+;       of one region: taken for the same iteration both times they wait in a
+;       circle.
 ; expect: rewritten
 ; barriers: 1
 ; waits: 2

@@ -4,8 +4,14 @@
 ; barriers: 1
 ; wrong: race drop copy r.r7, w
 ; wrong: race drop copy b, r
-; right: sed /^.engine \(dve\|vec\)/,/^.engine/{s/^ *mov r8, 0/&\n    mov r21, 0\n    mov r22, 0\n    mov r23, 0/; s/^ *and r7, r4, 1/    mov r23, r22\n    mov r22, r21\n    mov r21, r8\n&/; s/?\(s[0-9]*\)>=r8/?\1>=r22/}
-; wrong: race sed /^.engine \(dve\|vec\)/,/^.engine/{s/^ *mov r8, 0/&\n    mov r21, 0\n    mov r22, 0\n    mov r23, 0/; s/^ *and r7, r4, 1/    mov r23, r22\n    mov r22, r21\n    mov r21, r8\n&/; s/?\(s[0-9]*\)>=r8/?\1>=r23/}
+; right: sed /^.engine \(dve\|vec\)/,/^.engine/{s/^ *mov r8, 0/&\
+;   \n    mov r21, 0\n    mov r22, 0\n    mov r23, 0/\
+;   ; s/^ *and r7, r4, 1/    mov r23, r22\n    mov r22, r21\
+;   \n    mov r21, r8\n&/; s/?\(s[0-9]*\)>=r8/?\1>=r22/}
+; wrong: race sed /^.engine \(dve\|vec\)/,/^.engine/{s/^ *mov r8, 0/&\
+;   \n    mov r21, 0\n    mov r22, 0\n    mov r23, 0/\
+;   ; s/^ *and r7, r4, 1/    mov r23, r22\n    mov r22, r21\
+;   \n    mov r21, r8\n&/; s/?\(s[0-9]*\)>=r8/?\1>=r23/}
 
 .isa tile64
 .kernel "t18-nested-producer"

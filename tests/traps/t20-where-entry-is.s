@@ -1,9 +1,12 @@
-; trap: T20. The test on top runs once more than the body: who counts there waits
-;       for an iteration that never comes; who starts anew in each trip, for less.
+; trap: T20. The test on top runs once more than the body: who counts there
+;       waits for an iteration that never comes; who starts anew in each trip,
+;       for less.
 ; expect: rewritten
 ; barriers: 1
-; wrong: hang sed /^ *add r0, r0, 1/d; s/^ *br.ge r5, r2, .*/    add r0, r0, 1\n&/
-; wrong: race sed /^.engine \(act\|gen\)/,/^.engine/s/^ *mov r5, 0.*/&\n    mov r0, 0/
+; wrong: hang sed /^ *add r0, r0, 1/d\
+;   ; s/^ *br.ge r5, r2, .*/    add r0, r0, 1\n&/
+; wrong: race sed /^.engine \(act\|gen\)/,/^.engine/s/^ *mov r5, 0.*/&\
+;   \n    mov r0, 0/
 
 .isa tile64
 .kernel "t20-where-entry-is"

@@ -1,5 +1,5 @@
-; trap: T21. What stands in front of the way out runs once more than what stands
-;       behind it: two counts.
+; trap: T21. What stands in front of the way out runs once more than what
+;       stands behind it: two counts.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race late copy b, a

@@ -1,5 +1,5 @@
-; trap: T22. One of two arms runs; engines lay them out in different order, and
-;       what one arm owes the other is always older.
+; trap: T22. One of two arms runs; engines lay them out in different order,
+;       and what one arm owes the other is always older.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race drop copy a, b

@@ -1,10 +1,11 @@
-; trap: T23. The reader does not run the loop of the writer, so it cannot count
-;       in it: a no-op behind the loop speaks for it.
+; trap: T23. The reader does not run the loop of the writer, so it cannot
+;       count in it: a no-op behind the loop speaks for it.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race late copy b, r
 ; wrong: hang early copy b, r
-; wrong: race sed :a;N;$!ba;s/\(mov r5, 0[^\n]*\)\(.*\)\n *nop ^s\([0-9]*\)[^\n]*/\1\n    nop ^s\3\2/
+; wrong: race sed :a;N;$!ba;s/\(mov r5, 0[^\n]*\)\(.*\)\
+;   \n *nop ^s\([0-9]*\)[^\n]*/\1\n    nop ^s\3\2/
 
 .isa tile64
 .kernel "t23-missing-loop"

@@ -1,5 +1,5 @@
-; trap: T24. A loop with two entries is left as it is, with the barriers around it;
-;       what lies before and behind is rewritten.
+; trap: T24. A loop with two entries is left as it is, with the barriers
+;       around it; what lies before and behind is rewritten.
 ; expect: rewritten
 ; barriers: 4
 ; wrong: race unsync 2

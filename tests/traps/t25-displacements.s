@@ -2,7 +2,8 @@
 ;       behind, the iteration is not counted.
 ; expect: rewritten
 ; barriers: 1
-; wrong: race sed s/^ *add r0, r0, 1/&\nskip:/; s/^ *br.lt r4, r1, .*/    br.lt r4, r1, skip/
+; wrong: race sed s/^ *add r0, r0, 1/&\nskip:/\
+;   ; s/^ *br.lt r4, r1, .*/    br.lt r4, r1, skip/
 
 .isa tile64
 .kernel "t25-displacements"

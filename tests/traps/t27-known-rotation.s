@@ -1,5 +1,5 @@
-; trap: T27. Three slots in turn: the write waits for the read three iterations
-;       before, not for the last one.
+; trap: T27. Three slots in turn: the write waits for the read three
+;       iterations before, not for the last one.
 ; expect: rewritten
 ; barriers: 1
 ; plan: dve r0 starts at -3, +1 per entry of scope 2

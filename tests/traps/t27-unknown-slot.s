@@ -1,5 +1,5 @@
-; trap: T27. The slot is loaded from a table: it may be any, so the most recent
-;       instance is awaited.
+; trap: T27. The slot is loaded from a table: it may be any, so the most
+;       recent instance is awaited.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race late copy r.r8, w

@@ -1,4 +1,5 @@
-; trap: T28. Sums in PSUM are in order by themselves, but not with who reads them.
+; trap: T28. Sums in PSUM are in order by themselves, but not with who reads
+;       them.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race drop copy d, z

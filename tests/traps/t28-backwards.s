@@ -1,4 +1,5 @@
-; trap: T28. A step backwards reaches below its start; a broadcast reads one element.
+; trap: T28. A step backwards reaches below its start; a broadcast reads one
+;       element.
 ; expect: rewritten
 ; barriers: 1
 ; waits: 2

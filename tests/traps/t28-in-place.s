@@ -1,5 +1,5 @@
-; trap: T28. An update in place reads what it writes, in each iteration what the
-;       one before has written.
+; trap: T28. An update in place reads what it writes, in each iteration what
+;       the one before has written.
 ; expect: rewritten
 ; barriers: 1
 ; waits: 1

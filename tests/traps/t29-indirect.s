@@ -1,4 +1,5 @@
-; trap: T29. Which rows an indirect transfer writes, nobody knows: any of them.
+; trap: T29. Which rows an indirect transfer writes, nobody knows: any of
+;       them.
 ; expect: rewritten
 ; barriers: 1
 ; waits: 1

@@ -22,17 +22,22 @@ objects() { # NAME SED-SCRIPT TRAP TEXT
 t=t01-barrier-only
 sh "$here/trap.sh" "$bin" "$work" "$here/$t.s" || bad=1
 objects waits 's/^; waits: .*/; waits: 7/' $t 'waits, not 7'
-objects reason 's/^; wrong: race drop/; wrong: hang drop/' $t 'expected refuted: hang'
-objects nowhere 's/^; wrong: race drop.*/; wrong: race drop nowhere/' $t 'no line'
+objects reason \
+  's/^; wrong: race drop/; wrong: hang drop/' $t \
+  'expected refuted: hang'
+objects nowhere \
+  's/^; wrong: race drop.*/; wrong: race drop nowhere/' $t \
+  'no line'
 objects nothing 's/^; wrong: race drop.*/; wrong: race sed \/nowhere\/d/' $t \
   'changes nothing'
-objects nonsense 's/^; wrong: race drop.*/; wrong: race sed s\/copy\/cpy\//' $t \
-  'does not assemble'
+objects nonsense \
+  's/^; wrong: race drop.*/; wrong: race sed s\/copy\/cpy\//' \
+  $t 'does not assemble'
 objects unknown 's/^; wrong: race drop/; wrong: race remove/' $t 'no line'
 objects right 's/^; wrong: race drop/; right: drop/' $t 'expected equal'
 objects plan 's/^; plan: .*/; plan: it waits/' t27-known-rotation 'in the plan'
 mkdir -p "$work/hand"
-sed 's/^; expect: equal/; expect: refuted: race/' "$here"/c5-soft-barrier/flat.s \
-  >"$work/hand/flat.s"
+sed 's/^; expect: equal/; expect: refuted: race/' \
+  "$here"/c5-soft-barrier/flat.s >"$work/hand/flat.s"
 objects hand 's/^; trap:/; trap, by hand:/' c5-soft-barrier 'expected refuted'
 exit $bad

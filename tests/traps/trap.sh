@@ -4,7 +4,8 @@
 #
 # usage: trap.sh BIN-FOLDER WORK-FOLDER TRAP.s [SCRIPT.sed]
 #
-# Lines read from the trap, besides those of run.sh:
+# Lines read from the trap, besides those of run.sh (a \ at the end: the next
+# comment line goes on with it):
 #   ; waits: N             the output has N instructions that wait
 #   ; plan: TEXT           a line of its --dump=plan (not of what a script made)
 #   ; wrong: REASON EDIT   one edit (below) of the output's text: refuted
@@ -39,11 +40,13 @@ fail() {
   printf '%s\n' "$name: $*" >&2
   bad=1
 }
-lines() { sed -n "s/^; $1: *//p" "$trap"; }
+lines() { # KEY
+  sed -n "/^; $1: /{s/^; $1: *//;:a;/\\\\\$/{N;s/\\\\\n; *//;ba};p}" "$trap"
+}
 
 # The waits of what RE matches, changed as `what` says. Wait no-ops are kept
-# back until what they are for is seen: where that does not wait itself, the last
-# of them does for it.
+# back until what they are for is seen: where that does not wait itself, the
+# last of them does for it.
 change_wait() { # WHAT RE [REG K]
   awk -v what="$1" -v re="$2" -v reg="${3-}" -v k="${4-}" '
     function waits(line) {
@@ -58,9 +61,10 @@ change_wait() { # WHAT RE [REG K]
       else if (what == "static") text = sem "1"
       else {
         if (what == "mask")
-          front = "    gt r20, " reg ", " k "\n    mul r20, r20, " value "\n"
+          front = "    gt r20, " reg ", " k \
+            "\n    mul r20, r20, " value "\n"
         else
-          front = "    add r20, " value ", " (what == "late" ? -1 : 1) "\n"
+          front = "    add r20, " value (what == "late" ? ", -1\n" : ", 1\n")
         text = sem "r20"
       }
       line = substr(line, 1, RSTART - 1) text substr(line, RSTART + RLENGTH)
@@ -109,8 +113,8 @@ judged() { # TEXT EXPECTED WHAT
 
 # Without our own note and remarks, which say what the waits were.
 edited() { # EXPECTED EDIT
-  sed '/^\.section "\.note\.nsr\./,/^[^ ]/d; s/ @[0-9].*//; s/ ; .*//' "$out.s" \
-    >"$work/$name.plain.s"
+  sed '/^\.section "\.note\.nsr\./,/^[^ ]/d; s/ @[0-9].*//; s/ ; .*//' \
+    "$out.s" >"$work/$name.plain.s"
   edit "$2" <"$work/$name.plain.s" >"$work/$name.wrong.s" ||
     fail "$2: matches no line that waits"
   cmp -s "$work/$name.plain.s" "$work/$name.wrong.s" &&
@@ -150,7 +154,8 @@ have=$(grep -c '^ .* ?s' "$out.s")
 "$bin/nsync-objdump" --dump=plan "$in" >"$work/$name.plan"
 lines plan >"$work/$name.want"
 while [ -z "$script" ] && read -r line; do
-  grep -qxF -e "$line" "$work/$name.plan" || fail "no line \"$line\" in the plan"
+  grep -qxF -e "$line" "$work/$name.plan" ||
+    fail "no line \"$line\" in the plan"
 done <"$work/$name.want"
 lines wrong >"$work/$name.want"
 while read -r reason rest; do
