@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nsr/explore.h>
 #include <nsr/judge.h>
 
 #include "time_report.h"
@@ -22,6 +23,17 @@ static const char usage[] =
     "                      outputs: any two kernels, same output tensors in\n"
     "                      numeric mode from the files' contents, in one\n"
     "                      schedule\n"
+    "      --judge=J       for rewrite: cosim (default), or exhaustive: all "
+    "orders\n"
+    "                      of issue, read, write and retirement, for small\n"
+    "                      kernels, and what B waits for beyond what A asks "
+    "for\n"
+    "      --states=N      exhaustive: states of a kernel on an input at most\n"
+    "                      (1000000)\n"
+    "      --no-reduce     exhaustive: every order, also of what commutes "
+    "(slow);\n"
+    "                      --reduce is the default\n"
+    "      --out-of-order  exhaustive: queues complete in any order\n"
     "      --tolerance=X   for outputs: absolute plus relative (0)\n"
     "      --external=FILE what others do: events that wait for semaphores\n"
     "                      of others and core barriers, write DRAM, and\n"
@@ -32,12 +44,9 @@ static const char usage[] =
     "                      (isa/README.md). Without it, waits on semaphores "
     "of\n"
     "                      others hold at once\n"
-    "      --facts=FILE    what is known of A beside what it says: races that\n"
-    "                      do no harm, ranges of control tensors\n"
-    "                      (isa/README.md)\n"
     "      --inputs=N      inputs to try, 1 or more, while there are any "
     "others\n"
-    "                      (at most 60)\n"
+    "                      (at most 60; exhaustive: 12)\n"
     "      --seed=N        chooses inputs and schedules (0)\n"
     "      --schedules=N   schedules per input where one is not enough, 1 or\n"
     "                      more (8)\n"
@@ -75,11 +84,18 @@ static const char usage[] =
 
 struct settings {
   struct nsr_judge_options judge;
-  bool outputs, strict;
+  struct nsr_explore_options explore;
+  bool outputs, exhaustive, strict;
   double tolerance;
-  const char *json, *explain, *external, *facts;
-  const char *judging; /* the last option that is not for --time */
+  const char *json, *explain, *external;
+  const char *judging;   /* the last option that is not for --time */
+  const char *exploring; /* the last one for --judge=exhaustive alone */
   struct time_settings time;
+};
+
+struct verdict {
+  struct nsr_judgement j;
+  const struct nsr_exploration *explored; /* NULL: another judge */
 };
 
 /* ---- JSON */
@@ -105,7 +121,18 @@ static void json_member(FILE *out, const char *name, const char *value) {
   json_string(out, value);
 }
 
-static void json_verdict(FILE *out, const struct nsr_judgement *j) {
+static void json_explored(FILE *out, const struct nsr_exploration *e) {
+  fprintf(out,
+          ",\"states\":[%llu,%llu],\"outcomes\":%llu,\"waits\":%llu,"
+          "\"longer\":%llu",
+          (unsigned long long)e->states[0], (unsigned long long)e->states[1],
+          (unsigned long long)e->outcomes, (unsigned long long)e->demands.waits,
+          (unsigned long long)e->demands.longer);
+  json_member(out, "waits_longer", e->demands.text);
+}
+
+static void json_verdict(FILE *out, const struct verdict *v) {
+  const struct nsr_judgement *j = &v->j;
   fprintf(out, "{\"kind\":\"verdict\",\"schema\":1");
   json_member(out, "verdict", nsr_verdict_name(j->verdict));
   json_member(out, "fault", nsr_fault_name(j->fault));
@@ -117,7 +144,8 @@ static void json_verdict(FILE *out, const struct nsr_judgement *j) {
           (unsigned)j->inputs, (unsigned)j->undecided,
           (unsigned long long)j->instances, (unsigned long long)j->may_pairs);
   json_member(out, "notes", j->notes);
-  json_member(out, "facts", j->facts);
+  if (v->explored)
+    json_explored(out, v->explored);
   fprintf(out, "}\n");
 }
 
@@ -131,37 +159,52 @@ static void print_indented(FILE *out, const char *text) {
   }
 }
 
-static void print_verdict(FILE *out, const struct nsr_judgement *j) {
+static void print_explored(FILE *out, const struct nsr_exploration *e) {
+  const struct nsr_demands *d = &e->demands;
+  fprintf(out, "  states: %llu of A, %llu of B\n",
+          (unsigned long long)e->states[0], (unsigned long long)e->states[1]);
+  if (!d->inputs)
+    return;
+  fprintf(out, "  %llu of %llu waits of B are for more than A asks for\n",
+          (unsigned long long)d->longer, (unsigned long long)d->waits);
+  print_indented(out, d->text);
+}
+
+static void print_verdict(FILE *out, const struct verdict *v) {
+  const struct nsr_judgement *j = &v->j;
   fprintf(out, "%s", nsr_verdict_name(j->verdict));
   if (j->fault != NSR_FAULT_NONE)
     fprintf(out, ": %s", nsr_fault_name(j->fault));
   fprintf(out, " (%u inputs equal", (unsigned)j->inputs);
   if (j->undecided)
     fprintf(out, ", %u undecided", (unsigned)j->undecided);
-  fprintf(out, ", %llu instructions run)\n", (unsigned long long)j->instances);
+  fprintf(out,
+          v->explored ? ", all orders of %llu instances)\n"
+                      : ", %llu instructions run)\n",
+          (unsigned long long)j->instances);
   if (j->input && *j->input)
     fprintf(out, "  input: %s\n", j->input);
   if (j->text)
     print_indented(out, j->text);
   if (j->notes)
     print_indented(out, j->notes);
-  if (j->facts)
-    print_indented(out, j->facts);
+  if (v->explored)
+    print_explored(out, v->explored);
 }
 
 /* ---- output */
 
-typedef void print_fn(FILE *out, const struct nsr_judgement *j);
+typedef void print_fn(FILE *out, const struct verdict *v);
 
 static enum nsr_status stage(struct tool *t, struct nsr_staged **staged,
                              const char *path, print_fn *print,
-                             const struct nsr_judgement *j) {
+                             const struct verdict *v) {
   char *text = NULL;
   size_t n = 0;
   FILE *out = open_memstream(&text, &n);
   if (!out)
     return NSR_E_NOMEM;
-  print(out, j);
+  print(out, v);
   bool good = fclose(out) == 0;
   char *kept = good ? tool_alloc(t, n + 1) : NULL;
   if (kept)
@@ -184,18 +227,18 @@ static enum nsr_status status_of(const struct settings *s,
 }
 
 static enum nsr_status report(struct tool *t, const struct settings *s,
-                              const struct nsr_judgement *j) {
+                              const struct verdict *v) {
   struct nsr_staged *staged = NULL;
   bool to_stdout = s->json && strcmp(s->json, "-") == 0;
   if (s->json)
-    NSR_TRY(stage(t, &staged, s->json, json_verdict, j));
+    NSR_TRY(stage(t, &staged, s->json, json_verdict, v));
   enum nsr_status status = NSR_OK;
   if (!to_stdout)
-    status = stage(t, &staged, "-", print_verdict, j);
+    status = stage(t, &staged, "-", print_verdict, v);
   if (status == NSR_OK)
     status = nsr_file_commit(t->ctx, &staged);
   nsr_file_discard(&staged);
-  return status == NSR_OK ? status_of(s, j) : status;
+  return status == NSR_OK ? status_of(s, &v->j) : status;
 }
 
 /* ---- explaining a wait */
@@ -285,22 +328,28 @@ static enum nsr_status parse_explain(struct tool *t, const struct settings *s,
 static enum nsr_status judge(struct tool *t, struct settings *s,
                              const char *path_a, const char *path_b) {
   struct nsr_kernel *a, *b;
-  struct nsr_judgement j;
+  struct nsr_exploration e;
+  struct verdict v = {.explored = s->exhaustive ? &e : NULL};
   int engine = -1;
   uint32_t insn = 0;
   NSR_TRY(nsr_kernel_load(t->ctx, path_a, &a));
   NSR_TRY(nsr_kernel_load(t->ctx, path_b, &b));
   NSR_TRY(tool_external(t, s->external, a, &s->judge.external));
-  NSR_TRY(tool_facts(t, s->facts, a, &s->judge.facts));
   if (s->explain) {
     NSR_TRY(parse_explain(t, s, b, &engine, &insn));
     return explain(t, s, b, engine, insn);
   }
-  if (s->outputs)
-    NSR_TRY(nsr_compare_outputs(t->ctx, a, b, s->tolerance, &s->judge, &j));
-  else
-    NSR_TRY(nsr_cosimulate(t->ctx, a, b, &s->judge, &j));
-  return report(t, s, &j);
+  if (s->exhaustive) {
+    s->explore.inputs = s->judge.inputs;
+    s->explore.seed = s->judge.seed;
+    NSR_TRY(nsr_explore(t->ctx, a, b, &s->explore, &e));
+    v.j = e.judgement;
+  } else if (s->outputs) {
+    NSR_TRY(nsr_compare_outputs(t->ctx, a, b, s->tolerance, &s->judge, &v.j));
+  } else {
+    NSR_TRY(nsr_cosimulate(t->ctx, a, b, &s->judge, &v.j));
+  }
+  return report(t, s, &v);
 }
 
 static bool parse_relation(struct tool *t, const char *text,
@@ -309,6 +358,13 @@ static bool parse_relation(struct tool *t, const char *text,
   if (s->outputs || strcmp(text, "rewrite") == 0)
     return true;
   return tool_refuse(t, "no relation '%s': rewrite or outputs", text);
+}
+
+static bool parse_judge(struct tool *t, const char *text, struct settings *s) {
+  s->exhaustive = strcmp(text, "exhaustive") == 0;
+  if (s->exhaustive || strcmp(text, "cosim") == 0)
+    return true;
+  return tool_refuse(t, "no judge '%s': cosim or exhaustive", text);
 }
 
 static bool parse_tolerance(struct tool *t, const char *text,
@@ -337,20 +393,12 @@ static bool parse_count(struct tool *t, const char *name, const char *text,
   return true;
 }
 
-/* A file beside the kernels. */
-static bool side_file(struct tool *t, const char *option, const char *path,
-                      const char *json) {
-  char both[40];
-  snprintf(both, sizeof both, "%s and --json", option);
-  return !path || (tool_file(t, option, path) &&
-                   (!json || tool_apart(t, both, path, json)));
-}
-
 static bool names(struct tool *t, const char *a, const char *b,
-                  const char *json, const struct settings *s) {
+                  const char *json, const char *external) {
   return tool_named(t, "A", a) && tool_named(t, "B", b) &&
-         side_file(t, "--external", s->external, json) &&
-         side_file(t, "--facts", s->facts, json) &&
+         (!external || (tool_file(t, "--external", external) &&
+                        (!json || tool_apart(t, "--external and --json",
+                                             external, json)))) &&
          (!json || (tool_named(t, "the report", json) &&
                     tool_apart(t, "A and --json", a, json) &&
                     tool_apart(t, "B and --json", b, json)));
@@ -379,6 +427,24 @@ static bool time_option(struct tool *t, struct settings *s, int c) {
     return time_add(t, "--input", optarg, x->inputs, &x->ninputs);
   default:
     x->ideal = true;
+    return true;
+  }
+}
+
+/* Options of the exhaustive judge; false: wrong, said. */
+static bool explore_option(struct tool *t, struct settings *s, int c) {
+  switch (c) {
+  case 'N':
+    s->exploring = "--states";
+    return parse_positive(t, "--states", optarg, UINT64_MAX,
+                          &s->explore.states);
+  case 'O':
+    s->exploring = "--out-of-order";
+    s->explore.out_of_order = true;
+    return true;
+  default:
+    s->exploring = c == 'U' ? "--no-reduce" : "--reduce";
+    s->explore.no_reduce = c == 'U';
     return true;
   }
 }
@@ -414,14 +480,15 @@ static bool judge_option(struct tool *t, struct settings *s, int c) {
     s->judging = "--explain";
     s->explain = optarg;
     return true;
-  case 'f':
-    s->judging = "--facts";
-    s->facts = optarg;
-    return true;
-  default:
+  case 'x':
     s->judging = "--external";
     s->external = optarg;
     return true;
+  case 'J':
+    s->judging = "--judge";
+    return parse_judge(t, optarg, s);
+  default:
+    return explore_option(t, s, c);
   }
 }
 
@@ -435,8 +502,11 @@ static bool fits(struct tool *t, const struct settings *s) {
     return tool_refuse(t, "--explain is for --relation=rewrite alone");
   if (s->external && s->outputs)
     return tool_refuse(t, "--external is for --relation=rewrite alone");
-  if (s->facts && s->outputs)
-    return tool_refuse(t, "--facts is for --relation=rewrite alone");
+  if (s->exploring && !s->exhaustive)
+    return tool_refuse(t, "%s is for --judge=exhaustive alone", s->exploring);
+  if (s->exhaustive && (s->outputs || s->external || s->explain))
+    return tool_refuse(t, "--judge=exhaustive is for --relation=rewrite, "
+                          "without --external and --explain");
   return true;
 }
 
@@ -475,10 +545,14 @@ int main(int argc, char **argv) {
       {"sweep", required_argument, NULL, 'C'},
       {"input", required_argument, NULL, 'D'},
       {"ideal", no_argument, NULL, 'E'},
-      {"facts", required_argument, NULL, 'f'},
+      {"judge", required_argument, NULL, 'J'},
+      {"states", required_argument, NULL, 'N'},
+      {"reduce", no_argument, NULL, 'R'},
+      {"no-reduce", no_argument, NULL, 'U'},
+      {"out-of-order", no_argument, NULL, 'O'},
       TOOL_OPTIONS};
   struct tool t;
-  struct settings s = {0};
+  struct settings s = {.explore.demands = true};
   if (!tool_start(&t, "nsync-cosim", usage, argc, argv))
     return tool_exit(&t, NSR_E_NOMEM);
   int c;
@@ -494,7 +568,7 @@ int main(int argc, char **argv) {
     return run_time(&t, &s);
   if (!tool_operands(&t, 2, "two kernels"))
     return tool_stop(&t);
-  if (!names(&t, argv[optind], argv[optind + 1], s.json, &s))
+  if (!names(&t, argv[optind], argv[optind + 1], s.json, s.external))
     return tool_stop(&t);
   return tool_exit(&t, judge(&t, &s, argv[optind], argv[optind + 1]));
 }

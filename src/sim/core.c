@@ -225,6 +225,13 @@ static bool go_control(struct nsr_sim *sim, int e, const struct nsr_step *s) {
   }
 }
 
+bool nsr_core_control(struct nsr_sim *sim, int e) {
+  struct nsr_core *c = &sim->core[e];
+  c->ran[c->pc]++;
+  sim->executed++;
+  return go_control(sim, e, &c->steps[c->pc]);
+}
+
 /* ---- waits */
 
 bool nsr_wait_holds(uint8_t cmp, int32_t value, int32_t threshold) {
@@ -427,7 +434,6 @@ static bool flight_init(struct nsr_sim *sim, int e, const struct nsr_step *s,
   f->digest = 0;
   f->tag = 0;
   f->value = 0;
-  f->any_reads = f->any_writes = 0;
   if (s->desc->sem == NSR_SEM_STORE && s->value_reg >= 0 &&
       !need(sim, e, (struct nsr_val){true, s->value_reg}, "stored value",
             &f->value))
@@ -442,6 +448,10 @@ static bool flight_init(struct nsr_sim *sim, int e, const struct nsr_step *s,
   f->ordinal = ++l->issued;
   f->number = s->flags & NSR_STEP_SKIP ? 0 : ++l->numbered;
   return true;
+}
+
+bool nsr_core_instance(struct nsr_sim *sim, int e, struct nsr_flight *f) {
+  return flight_init(sim, e, &sim->core[e].steps[sim->core[e].pc], f);
 }
 
 static void go_issue(struct nsr_sim *sim, int e, const struct nsr_step *s) {
@@ -507,8 +517,7 @@ static bool spins(struct nsr_sim *sim, int e, struct spin *s) {
   return false;
 }
 
-/* Control up to the next instruction that someone else can notice. */
-void nsr_sim_issue_next(struct nsr_sim *sim, int e) {
+const struct nsr_step *nsr_core_walk(struct nsr_sim *sim, int e) {
   struct nsr_core *c = &sim->core[e];
   struct spin spin;
   spin.n = 0;
@@ -517,20 +526,28 @@ void nsr_sim_issue_next(struct nsr_sim *sim, int e) {
   for (;;) {
     if (c->pc >= c->n) {
       nsr_sim_fail(sim, NSR_MF_END, e, c->n, "runs off the end");
-      return;
+      return NULL;
     }
     if (sim->executed >= sim->budget) {
       sim->end = NSR_SIM_BUDGET;
-      return;
+      return NULL;
     }
     const struct nsr_step *s = &c->steps[c->pc];
-    if (s->wait.cmp != NSR_CMP_NONE) {
-      if (!wait_holds(sim, e, s))
-        return;
-      spin.n = 0;
-      spin.marked = false;
-      spin.check_at = SPIN_CHECK;
-    }
+    if (s->wait.cmp != NSR_CMP_NONE || s->desc->cls != NSR_CONTROL)
+      return s;
+    if (!nsr_core_control(sim, e))
+      return NULL;
+    if (++spin.n >= SPIN_CHECK && spins(sim, e, &spin))
+      return NULL;
+  }
+}
+
+/* Control up to the next instruction that someone else can notice. */
+void nsr_sim_issue_next(struct nsr_sim *sim, int e) {
+  const struct nsr_step *s;
+  while ((s = nsr_core_walk(sim, e)) != NULL) {
+    if (s->wait.cmp != NSR_CMP_NONE && !wait_holds(sim, e, s))
+      return;
     if (s->desc->cls == NSR_BARRIER) {
       go_barrier(sim, e);
       return;
@@ -540,11 +557,7 @@ void nsr_sim_issue_next(struct nsr_sim *sim, int e) {
       return;
     }
     wait_passed(sim, e, s);
-    c->ran[c->pc]++;
-    sim->executed++;
-    if (!go_control(sim, e, s))
-      return;
-    if (++spin.n >= SPIN_CHECK && spins(sim, e, &spin))
+    if (!nsr_core_control(sim, e))
       return;
   }
 }

@@ -31,10 +31,8 @@ struct nsr_flight {
   uint32_t number;  /* 1-based, among those not NSR_STEP_SKIP; 0: skipped */
   int32_t value;    /* the register a store names */
   int64_t offset[NSR_MAX_OPERANDS];
-  uint32_t count[NSR_MAX_OPERANDS][NSR_MAX_DIMS]; /* those in registers */
-  bool empty[NSR_MAX_OPERANDS];                   /* touches no byte */
-  uint8_t any_reads, any_writes; /* operands, a bit each, whose contents the
-                                    observer takes for unknown */
+  uint32_t count[NSR_MAX_OPERANDS][NSR_MAX_DIMS];  /* those in registers */
+  bool empty[NSR_MAX_OPERANDS];                    /* touches no byte */
   const struct nsr_cover *cover[NSR_MAX_OPERANDS]; /* opaque memory */
   uint64_t identity; /* signature, addresses, counts, value */
   uint64_t digest;   /* of everything read, opaque memory */
@@ -259,6 +257,19 @@ static inline struct nsr_flight *nsr_lane_slot(const struct nsr_lane *l,
 /* Whether slot i may have its next event before it retires, by the channel's
  * order and window. Slot 0 always may, until it is written. */
 bool nsr_lane_may(const struct nsr_lane *l, uint32_t i);
+
+/* ---- an engine by itself, for who explores its steps: pc, registers and
+ * threshold in sim->core[engine], counts of its channels in sim->lane[]. What
+ * goes wrong is in sim->end and sim->fault. */
+
+/* Control that waits for nobody goes by. The step it stops at; NULL: halted,
+ * or sim->end is set. */
+const struct nsr_step *nsr_core_walk(struct nsr_sim *sim, int engine);
+/* The control instruction at pc, its wait passed. False: as above. */
+bool nsr_core_control(struct nsr_sim *sim, int engine);
+/* The instance that issues at pc, counted in its channel, addresses in
+ * bounds; false: they are not. pc stays. */
+bool nsr_core_instance(struct nsr_sim *sim, int engine, struct nsr_flight *f);
 
 /* ---- for src/sim only */
 

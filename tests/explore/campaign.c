@@ -1,0 +1,328 @@
+/* campaign.c - all orders of small kernels, against what others say of them.
+ *
+ * usage: explore_campaign clocks|rewrites|modes [KERNELS [SEED [STATES]]]
+ *   clocks: one run with vector clocks (nsr_cosimulate) says the same as all
+ *     orders, of kernels and of rewritten ones, many of them with waits dropped
+ *     or lowered and other mistakes
+ *   rewrites: rewritten under each way to count and few registers and
+ *     semaphores, no kernel is refuted by all orders
+ *   modes: reduced and not, one verdict; queues in order or not
+ *
+ * Each kernel comes with one input. One that fails is printed.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <nsr/explore.h>
+#include <nsr/gen.h>
+#include <nsr/rewrite.h>
+#include <nsr/text.h>
+
+#include "../mutants/mutant.h"
+#include "../unit/prng.h"
+#include "small.h"
+
+enum { STATES = 20000, PROGRESS = 1000, LARGER = 50 };
+
+struct tally {
+  uint64_t kernels, compared, good, broken, hangs, undecided, whole, refused,
+      other, failed, states;
+};
+
+struct turn {
+  struct nsr_ctx *ctx;
+  struct prng r;
+  uint64_t seed, limit; /* limit: states of a kernel */
+  const struct nsr_isa *isa;
+  char text[SMALL_TEXT];
+  const struct nsr_kernel *kernel;
+  struct tally *tally;
+};
+
+static int pick(struct turn *t, int n) { return (int)prng_in(&t->r, 0, n - 1); }
+
+/* ---- failures */
+
+static void print_kernel(struct nsr_ctx *ctx, const struct nsr_kernel *k) {
+  const char *text;
+  size_t n;
+  if (nsr_disassemble(ctx, k, &text, &n) == NSR_OK)
+    fprintf(stderr, "%s\n", text);
+}
+
+static void fail(struct turn *t, const struct nsr_kernel *b, const char *what,
+                 const struct nsr_judgement *x, const struct nsr_judgement *y) {
+  fprintf(stderr, "%s: seed %" PRIu64 " for %s\n%s\n", what, t->seed,
+          t->isa->name, t->text);
+  if (b)
+    print_kernel(t->ctx, b);
+  for (int i = 0; i < 2; i++) {
+    const struct nsr_judgement *j = i ? y : x;
+    if (j)
+      fprintf(stderr, "-- %s, %s: %s\n", nsr_verdict_name(j->verdict),
+              nsr_fault_name(j->fault), j->text);
+  }
+  t->tally->failed++;
+}
+
+static bool made(struct turn *t, enum nsr_status status) {
+  char line[500];
+  if (status == NSR_OK)
+    return true;
+  const struct nsr_diag *d = nsr_ctx_first_error(t->ctx);
+  if (d)
+    nsr_diag_format(d, line, sizeof line);
+  fprintf(stderr, "seed %" PRIu64 ": %s\n%s\n", t->seed, d ? line : "?",
+          t->text);
+  t->tally->failed++;
+  return false;
+}
+
+/* ---- kernels */
+
+static enum nsr_status assemble(struct turn *t) {
+  struct nsr_kernel *k;
+  small_kernel(t->isa, prng_next(&t->r), pick(t, 4) == 0, t->text);
+  NSR_TRY(nsr_assemble(t->ctx, "small.s", t->text, strlen(t->text), &k));
+  NSR_TRY(nsr_kernel_check(t->ctx, k));
+  t->kernel = k;
+  return NSR_OK;
+}
+
+static enum nsr_status rewrite(struct turn *t, bool budgets,
+                               struct nsr_kernel **out) {
+  static const uint32_t few[] = {0, 1, 2, 4, 8};
+  struct nsr_rewrite_options o = {.verify = NSR_VERIFY_NONE};
+  struct nsr_rewrite_report report;
+  o.scheme = (enum nsr_scheme)pick(t, NSR_SCHEME_PER_INSTRUCTION + 1);
+  if (budgets) {
+    o.limit_registers = pick(t, 2);
+    o.limit_semaphores = pick(t, 2);
+    o.max_registers = o.limit_registers ? few[pick(t, 5)] : 0;
+    o.max_semaphores = o.limit_semaphores ? few[pick(t, 5)] : 0;
+    o.keep_outer = pick(t, 8) == 0;
+  }
+  return nsr_rewrite(t->ctx, t->kernel, NULL, 0, &o, out, &report);
+}
+
+/* b with one wait dropped or lowered, if it has one. */
+static enum nsr_status weaken(struct turn *t, const struct nsr_kernel **b) {
+  struct site *sites;
+  struct nsr_kernel *mutant;
+  size_t n;
+  NSR_TRY(sites_find(t->ctx, *b, &sites, &n));
+  if (!n)
+    return NSR_OK;
+  NSR_TRY(mutate(t->ctx, *b, &sites[pick(t, (int)n)], pick(t, 2) ? DROP : LOWER,
+                 &mutant));
+  if (!mutant)
+    return NSR_OK;
+  *b = mutant;
+  return nsr_kernel_check(t->ctx, mutant);
+}
+
+/* b with another mistake of any kind. */
+static enum nsr_status mistake(struct turn *t, const struct nsr_kernel **b) {
+  const struct nsr_operator *op;
+  struct nsr_kernel *mutant;
+  const char *what;
+  uint64_t places;
+  int n = 0;
+  while (nsr_operators[n].number)
+    n++;
+  do
+    op = &nsr_operators[pick(t, n)];
+  while (op->instead);
+  NSR_TRY(nsr_mutate(t->ctx, *b, op, UINT64_MAX, &mutant, &what, &places));
+  if (!places)
+    return NSR_OK;
+  uint64_t index = prng_next(&t->r) % places;
+  NSR_TRY(nsr_mutate(t->ctx, *b, op, index, &mutant, &what, &places));
+  if (mutant)
+    *b = mutant;
+  return NSR_OK;
+}
+
+static enum nsr_status explore(struct turn *t, const struct nsr_kernel *a,
+                               const struct nsr_kernel *b,
+                               const struct nsr_explore_options *o,
+                               struct nsr_exploration *e) {
+  NSR_TRY(nsr_explore(t->ctx, a, b, o, e));
+  t->tally->states += e->states[0] + e->states[1];
+  return NSR_OK;
+}
+
+static bool too_many(const struct nsr_exploration *e) {
+  return e->judgement.verdict == NSR_UNDECIDED &&
+         strstr(e->judgement.text, "more than ");
+}
+
+static bool same(const struct nsr_judgement *x, const struct nsr_judgement *y) {
+  return x->verdict == y->verdict && x->fault == y->fault;
+}
+
+/* ---- campaigns */
+
+/* A kernel or a rewritten one, three in four with mistakes, alone or against
+ * the kernel. */
+static enum nsr_status subject(struct turn *t, const struct nsr_kernel **a,
+                               const struct nsr_kernel **b) {
+  struct nsr_kernel *rewritten;
+  *a = *b = t->kernel;
+  if (pick(t, 4)) {
+    enum nsr_status status = rewrite(t, false, &rewritten);
+    if (status == NSR_E_REFUSED) {
+      t->tally->refused++;
+      return NSR_OK;
+    }
+    NSR_TRY(status);
+    *b = rewritten;
+  }
+  for (int i = pick(t, 4); i > 0; i--)
+    NSR_TRY(pick(t, 4) ? weaken(t, b) : mistake(t, b));
+  if (pick(t, 4) == 0)
+    *a = *b;
+  return NSR_OK;
+}
+
+static void count(struct tally *tally, const struct nsr_judgement *j) {
+  bool bad = j->verdict == NSR_REFUTED || j->verdict == NSR_INPUT_BROKEN;
+  tally->compared++;
+  tally->good += j->verdict == NSR_EQUAL;
+  tally->broken += bad;
+  tally->hangs += bad && j->fault == NSR_FAULT_HANG;
+  tally->undecided += j->verdict == NSR_UNDECIDED;
+}
+
+/* One run does not speak for all, or there is no end to it. */
+static bool undecided(const struct nsr_judgement *j) {
+  return j->verdict == NSR_UNDECIDED || j->verdict == NSR_PREFIX_ONLY;
+}
+
+static enum nsr_status clocks(struct turn *t) {
+  const struct nsr_kernel *a, *b;
+  const struct nsr_judge_options one = {.inputs = 1, .no_relaunch = true};
+  struct nsr_explore_options all = {.inputs = 1, .states = t->limit};
+  struct nsr_exploration e;
+  struct nsr_judgement j;
+  NSR_TRY(subject(t, &a, &b));
+  NSR_TRY(nsr_cosimulate(t->ctx, a, b, &one, &j));
+  all.no_reduce = true;
+  NSR_TRY(explore(t, a, b, &all, &e));
+  if (too_many(&e)) {
+    all.no_reduce = false;
+    NSR_TRY(explore(t, a, b, &all, &e));
+  } else {
+    t->tally->whole++;
+  }
+  if (undecided(&j) || undecided(&e.judgement)) {
+    t->tally->undecided++;
+    return NSR_OK;
+  }
+  count(t->tally, &e.judgement);
+  t->tally->other += j.fault != e.judgement.fault; /* two things are wrong */
+  if (j.verdict != e.judgement.verdict)
+    fail(t, b, "clocks and orders disagree", &j, &e.judgement);
+  return NSR_OK;
+}
+
+static enum nsr_status rewrites(struct turn *t) {
+  const struct nsr_explore_options all = {.inputs = 4,
+                                          .states = t->limit * LARGER};
+  struct nsr_exploration e;
+  struct nsr_kernel *b;
+  enum nsr_status status = rewrite(t, true, &b);
+  if (status == NSR_E_REFUSED) {
+    t->tally->refused++;
+    return NSR_OK;
+  }
+  NSR_TRY(status);
+  NSR_TRY(explore(t, t->kernel, b, &all, &e));
+  count(t->tally, &e.judgement);
+  if (e.judgement.verdict != NSR_EQUAL)
+    fail(t, b, "a rewritten kernel is not equal", &e.judgement, NULL);
+  return NSR_OK;
+}
+
+static enum nsr_status modes(struct turn *t) {
+  const struct nsr_kernel *a, *b;
+  struct nsr_explore_options o = {.inputs = 1, .states = t->limit};
+  struct nsr_exploration whole, part;
+  NSR_TRY(subject(t, &a, &b));
+  o.out_of_order = pick(t, 2);
+  o.no_reduce = true;
+  NSR_TRY(explore(t, a, b, &o, &whole));
+  if (too_many(&whole))
+    return NSR_OK;
+  t->tally->whole++;
+  o.no_reduce = false;
+  NSR_TRY(explore(t, a, b, &o, &part));
+  count(t->tally, &whole.judgement);
+  if (!same(&whole.judgement, &part.judgement))
+    fail(t, b,
+         o.out_of_order ? "modes disagree, out of order" : "modes disagree",
+         &whole.judgement, &part.judgement);
+  return NSR_OK;
+}
+
+/* ---- main */
+
+static void run(uint64_t seed, uint64_t limit,
+                enum nsr_status (*what)(struct turn *), struct tally *tally) {
+  static struct turn t;
+  size_t sets = 0;
+  while (nsr_isas[sets])
+    sets++;
+  t = (struct turn){.ctx = nsr_ctx_new(),
+                    .r = {seed},
+                    .seed = seed,
+                    .limit = limit,
+                    .isa = nsr_isas[seed % sets],
+                    .tally = tally};
+  tally->kernels++;
+  if (made(&t, assemble(&t)))
+    (void)made(&t, what(&t));
+  nsr_ctx_free(t.ctx);
+}
+
+static void print_tally(FILE *out, const struct tally *t) {
+  fprintf(out,
+          "%" PRIu64 " kernels: %" PRIu64 " compared (%" PRIu64
+          " unreduced), %" PRIu64 " good, %" PRIu64 " broken (%" PRIu64
+          " hang, %" PRIu64 " for another reason), %" PRIu64
+          " undecided, %" PRIu64 " refused, %" PRIu64 " failed; %" PRIu64
+          " states\n",
+          t->kernels, t->compared, t->whole, t->good, t->broken, t->hangs,
+          t->other, t->undecided, t->refused, t->failed, t->states);
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    enum nsr_status (*what)(struct turn *);
+  } campaigns[] = {
+      {"clocks", clocks}, {"rewrites", rewrites}, {"modes", modes}};
+  struct tally tally = {0};
+  uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 0) : 1000;
+  uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
+  uint64_t limit = argc > 4 ? strtoull(argv[4], NULL, 0) : STATES;
+  for (size_t i = 0; argc > 1 && i < sizeof campaigns / sizeof *campaigns;
+       i++) {
+    if (strcmp(argv[1], campaigns[i].name) != 0)
+      continue;
+    printf("%s: seeds %" PRIu64 "..%" PRIu64 "\n", argv[1], first,
+           first + n - 1);
+    for (uint64_t seed = first; seed < first + n && tally.failed < 5; seed++) {
+      run(seed, limit, campaigns[i].what, &tally);
+      if ((seed - first) % PROGRESS == PROGRESS - 1)
+        print_tally(stderr, &tally);
+    }
+    print_tally(stdout, &tally);
+    return tally.failed || tally.compared < n / 4;
+  }
+  fprintf(stderr, "usage: %s clocks|rewrites|modes [KERNELS [SEED [STATES]]]\n",
+          argv[0]);
+  return 2;
+}
