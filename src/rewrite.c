@@ -33,6 +33,16 @@ struct work_bench {
   struct nsr_woven woven;
 };
 
+/* What is rewritten, and what is known of it. */
+static enum nsr_status read_program(struct nsr_ctx *ctx,
+                                    const struct nsr_kernel *k,
+                                    const struct nsr_rewrite_options *options,
+                                    struct work_bench *b) {
+  NSR_TRY(nsr_program_build(ctx, k, &b->program));
+  b->program.facts = options->judge.facts;
+  return NSR_OK;
+}
+
 static enum nsr_status recover(struct nsr_ctx *ctx, struct work_bench *b) {
   NSR_TRY(nsr_tree_build(ctx, &b->program, &b->doubts, &b->tree));
   return nsr_tree_exit(ctx, &b->tree, &b->exit);
@@ -149,6 +159,8 @@ static enum nsr_status option_text(struct nsr_ctx *ctx,
   spots_text(&b, "only", o->bisect.only, o->bisect.nonly);
   if (o->bisect.limited)
     nsr_strbuf_printf(&b, " limit=%u", o->bisect.limit);
+  for (uint32_t i = 0; o->judge.facts && i < o->judge.facts->n; i++)
+    nsr_strbuf_printf(&b, " fact{%s}", o->judge.facts->facts[i].text);
   NSR_TRY(nsr_strbuf_done(&b, out, NULL));
   *out += **out == ' ';
   return NSR_OK;
@@ -419,12 +431,13 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   struct work_bench b = {0};
   uint32_t exit[NSR_MAX_ENGINES] = {0};
   *report = (struct nsr_rewrite_report){0};
-  NSR_TRY(nsr_program_build(ctx, k, &b.program));
+  NSR_TRY(read_program(ctx, k, options, &b));
   bool only;
   NSR_TRY(nsr_program_only_exits(ctx, &b.program, exit, &only));
   if (only) {
     NSR_TRY(kept_barriers(ctx, &b.program, NULL, exit, NSR_NONE, report));
-    return leave(ctx, &b, out, report);
+    NSR_TRY(leave(ctx, &b, out, report));
+    return nsr_facts_text(ctx, b.program.facts, &report->facts);
   }
   NSR_TRY(analyse(ctx, options, &b, false));
   const char *text;
@@ -441,6 +454,7 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
     NSR_TRY(change(ctx, &b, input, size, options, out, report));
   else
     NSR_TRY(leave(ctx, &b, out, report));
+  NSR_TRY(nsr_facts_text(ctx, b.program.facts, &report->facts));
   NSR_TRY(strict_status(ctx, options, report));
   nsr_scratch_release(ctx, mark);
   return NSR_OK;
@@ -474,7 +488,7 @@ enum nsr_status nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   struct work_bench b = {0};
   struct nsr_strbuf out;
   nsr_strbuf_init(&out, ctx, NSR_KEEP);
-  NSR_TRY(nsr_program_build(ctx, k, &b.program));
+  NSR_TRY(read_program(ctx, k, options, &b));
   NSR_TRY(stage >= NSR_STAGE_DEPS ? analyse(ctx, options, &b, true)
                                   : order_without_waits(ctx, &b));
   if (stage >= NSR_STAGE_PLAN)

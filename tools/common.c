@@ -253,3 +253,18 @@ enum nsr_status tool_external(struct tool *t, const char *path,
   *external = x;
   return NSR_OK;
 }
+
+enum nsr_status tool_facts(struct tool *t, const char *path,
+                           const struct nsr_kernel *k,
+                           const struct nsr_facts_file **facts) {
+  const uint8_t *data;
+  size_t size;
+  struct nsr_facts_file *f;
+  *facts = NULL;
+  if (!path)
+    return NSR_OK;
+  NSR_TRY(nsr_file_read(t->ctx, path, &data, &size));
+  NSR_TRY(nsr_facts_parse(t->ctx, k, path, (const char *)data, size, &f));
+  *facts = f;
+  return NSR_OK;
+}

@@ -14,6 +14,7 @@
 #include <getopt.h>
 
 #include <nsr/external.h>
+#include <nsr/facts_file.h>
 #include <nsr/kernel.h>
 
 struct tool {
@@ -81,6 +82,11 @@ bool tool_file(struct tool *t, const char *option, const char *path);
 enum nsr_status tool_external(struct tool *t, const char *path,
                               const struct nsr_kernel *k,
                               const struct nsr_external **external);
+
+/* Reads a file of facts on a kernel; path NULL: none, NULL. */
+enum nsr_status tool_facts(struct tool *t, const char *path,
+                           const struct nsr_kernel *k,
+                           const struct nsr_facts_file **facts);
 
 /* size zeroed bytes until the tool ends; NULL: out of memory. */
 void *tool_alloc(struct tool *t, size_t size);

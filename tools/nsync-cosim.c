@@ -44,6 +44,9 @@ static const char usage[] =
     "                      (isa/README.md). Without it, waits on semaphores "
     "of\n"
     "                      others hold at once\n"
+    "      --facts=FILE    what is known of A beside what it says: races that\n"
+    "                      do no harm, ranges of control tensors\n"
+    "                      (isa/README.md)\n"
     "      --inputs=N      inputs to try, 1 or more, while there are any "
     "others\n"
     "                      (at most 60; exhaustive: 12)\n"
@@ -87,7 +90,7 @@ struct settings {
   struct nsr_explore_options explore;
   bool outputs, exhaustive, strict;
   double tolerance;
-  const char *json, *explain, *external;
+  const char *json, *explain, *external, *facts;
   const char *judging;   /* the last option that is not for --time */
   const char *exploring; /* the last one for --judge=exhaustive alone */
   struct time_settings time;
@@ -144,6 +147,7 @@ static void json_verdict(FILE *out, const struct verdict *v) {
           (unsigned)j->inputs, (unsigned)j->undecided,
           (unsigned long long)j->instances, (unsigned long long)j->may_pairs);
   json_member(out, "notes", j->notes);
+  json_member(out, "facts", j->facts);
   if (v->explored)
     json_explored(out, v->explored);
   fprintf(out, "}\n");
@@ -188,6 +192,8 @@ static void print_verdict(FILE *out, const struct verdict *v) {
     print_indented(out, j->text);
   if (j->notes)
     print_indented(out, j->notes);
+  if (j->facts)
+    print_indented(out, j->facts);
   if (v->explored)
     print_explored(out, v->explored);
 }
@@ -335,6 +341,7 @@ static enum nsr_status judge(struct tool *t, struct settings *s,
   NSR_TRY(nsr_kernel_load(t->ctx, path_a, &a));
   NSR_TRY(nsr_kernel_load(t->ctx, path_b, &b));
   NSR_TRY(tool_external(t, s->external, a, &s->judge.external));
+  NSR_TRY(tool_facts(t, s->facts, a, &s->judge.facts));
   if (s->explain) {
     NSR_TRY(parse_explain(t, s, b, &engine, &insn));
     return explain(t, s, b, engine, insn);
@@ -393,12 +400,20 @@ static bool parse_count(struct tool *t, const char *name, const char *text,
   return true;
 }
 
+/* A file beside the kernels. */
+static bool side_file(struct tool *t, const char *option, const char *path,
+                      const char *json) {
+  char both[40];
+  snprintf(both, sizeof both, "%s and --json", option);
+  return !path || (tool_file(t, option, path) &&
+                   (!json || tool_apart(t, both, path, json)));
+}
+
 static bool names(struct tool *t, const char *a, const char *b,
-                  const char *json, const char *external) {
+                  const char *json, const struct settings *s) {
   return tool_named(t, "A", a) && tool_named(t, "B", b) &&
-         (!external || (tool_file(t, "--external", external) &&
-                        (!json || tool_apart(t, "--external and --json",
-                                             external, json)))) &&
+         side_file(t, "--external", s->external, json) &&
+         side_file(t, "--facts", s->facts, json) &&
          (!json || (tool_named(t, "the report", json) &&
                     tool_apart(t, "A and --json", a, json) &&
                     tool_apart(t, "B and --json", b, json)));
@@ -480,6 +495,10 @@ static bool judge_option(struct tool *t, struct settings *s, int c) {
     s->judging = "--explain";
     s->explain = optarg;
     return true;
+  case 'f':
+    s->judging = "--facts";
+    s->facts = optarg;
+    return true;
   case 'x':
     s->judging = "--external";
     s->external = optarg;
@@ -502,11 +521,13 @@ static bool fits(struct tool *t, const struct settings *s) {
     return tool_refuse(t, "--explain is for --relation=rewrite alone");
   if (s->external && s->outputs)
     return tool_refuse(t, "--external is for --relation=rewrite alone");
+  if (s->facts && s->outputs)
+    return tool_refuse(t, "--facts is for --relation=rewrite alone");
   if (s->exploring && !s->exhaustive)
     return tool_refuse(t, "%s is for --judge=exhaustive alone", s->exploring);
-  if (s->exhaustive && (s->outputs || s->external || s->explain))
+  if (s->exhaustive && (s->outputs || s->external || s->facts || s->explain))
     return tool_refuse(t, "--judge=exhaustive is for --relation=rewrite, "
-                          "without --external and --explain");
+                          "without --external, --facts and --explain");
   return true;
 }
 
@@ -545,6 +566,7 @@ int main(int argc, char **argv) {
       {"sweep", required_argument, NULL, 'C'},
       {"input", required_argument, NULL, 'D'},
       {"ideal", no_argument, NULL, 'E'},
+      {"facts", required_argument, NULL, 'f'},
       {"judge", required_argument, NULL, 'J'},
       {"states", required_argument, NULL, 'N'},
       {"reduce", no_argument, NULL, 'R'},
@@ -568,7 +590,7 @@ int main(int argc, char **argv) {
     return run_time(&t, &s);
   if (!tool_operands(&t, 2, "two kernels"))
     return tool_stop(&t);
-  if (!names(&t, argv[optind], argv[optind + 1], s.json, s.external))
+  if (!names(&t, argv[optind], argv[optind + 1], s.json, &s))
     return tool_stop(&t);
   return tool_exit(&t, judge(&t, &s, argv[optind], argv[optind + 1]));
 }

@@ -24,6 +24,8 @@ static const char usage[] =
     "                     scopes, deps, plan, separated by commas\n"
     "      --scopes       the same as --dump=scopes\n"
     "      --deps         the same as --dump=deps\n"
+    "      --facts=FILE   for these: what is known of the kernel, as for\n"
+    "                     nsync-rewrite\n"
     "      --member=NAME  this member of an archive only\n"
     "  -o, --output=OUT   write there instead of standard output\n"
     "      --help         print this\n"
@@ -40,7 +42,7 @@ enum form { SUMMARY, ASSEMBLY, JSON, STAGES };
 
 /* What to print, of what, to where. */
 struct request {
-  const char *in, *out, *member;
+  const char *in, *out, *member, *facts;
   enum form form;
   const char *stages; /* "cfg,plan" */
 };
@@ -54,6 +56,8 @@ struct output {
 };
 
 static enum nsr_status add(struct output *o, const char *s, size_t n) {
+  if (n == 0) /* and nothing to copy to, maybe */
+    return NSR_OK;
   if (o->cap - o->n < n) {
     size_t cap = (o->cap + n) * 2;
     char *grown = realloc(o->s, cap);
@@ -223,10 +227,11 @@ static int next_stage(const char **list) {
   return nsr_stage_parse(name);
 }
 
-static enum nsr_status stages(struct tool *t, const struct nsr_kernel *k,
-                              const char *list, struct output *o) {
-  const struct nsr_rewrite_options options = {0};
-  const char *text;
+static enum nsr_status stages(struct tool *t, const struct request *r,
+                              const struct nsr_kernel *k, struct output *o) {
+  struct nsr_rewrite_options options = {0};
+  const char *text, *list = r->stages;
+  NSR_TRY(tool_facts(t, r->facts, k, &options.judge.facts));
   while (*list) {
     NSR_TRY(nsr_dump(t->ctx, k, (enum nsr_stage)next_stage(&list), &options,
                      &text));
@@ -265,7 +270,7 @@ static enum nsr_status dump(struct tool *t, const struct request *r,
   if (r->form != JSON && head)
     NSR_TRY(comment(o, path));
   if (r->form == STAGES)
-    return stages(t, k, r->stages, o);
+    return stages(t, r, k, o);
   NSR_TRY(layout(t, k, &c->members[i], r->form, o));
   NSR_TRY(r->form == JSON ? nsr_to_json(t->ctx, k, &text, &n)
                           : nsr_disassemble(t->ctx, k, &text, &n));
@@ -330,7 +335,19 @@ static bool set_form(struct tool *t, struct request *r, enum form form,
   return true;
 }
 
-enum { OPTION_SCOPES = 'S', OPTION_DEPS = 'D', OPTION_DUMP = 'P' };
+static bool facts(struct tool *t, const struct request *r) {
+  if (r->form != STAGES)
+    return tool_refuse(t, "--facts is for --dump, --scopes and --deps");
+  return tool_file(t, "--facts", r->facts) &&
+         (!r->out || tool_apart(t, "--facts and OUT", r->facts, r->out));
+}
+
+enum {
+  OPTION_SCOPES = 'S',
+  OPTION_DEPS = 'D',
+  OPTION_DUMP = 'P',
+  OPTION_FACTS = 'F'
+};
 
 /* false: said what is wrong with the option. */
 static bool option(struct tool *t, struct request *r, int c) {
@@ -348,6 +365,9 @@ static bool option(struct tool *t, struct request *r, int c) {
   case 'm':
     r->member = optarg;
     return true;
+  case OPTION_FACTS:
+    r->facts = optarg;
+    return true;
   case 'o':
     r->out = optarg;
     return true;
@@ -363,6 +383,7 @@ int main(int argc, char **argv) {
       {"dump", required_argument, NULL, OPTION_DUMP},
       {"scopes", no_argument, NULL, OPTION_SCOPES},
       {"deps", no_argument, NULL, OPTION_DEPS},
+      {"facts", required_argument, NULL, OPTION_FACTS},
       {"member", required_argument, NULL, 'm'},
       {"output", required_argument, NULL, 'o'},
       TOOL_OPTIONS};
@@ -379,7 +400,8 @@ int main(int argc, char **argv) {
   r.in = argv[optind];
   if (!tool_named(&t, "FILE", r.in) ||
       (r.out && (!tool_named(&t, "OUT", r.out) ||
-                 !tool_apart(&t, "FILE and OUT", r.in, r.out))))
+                 !tool_apart(&t, "FILE and OUT", r.in, r.out))) ||
+      (r.facts && !facts(&t, &r)))
     return tool_stop(&t);
   return tool_exit(&t, run(&t, &r));
 }

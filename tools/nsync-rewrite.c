@@ -21,6 +21,11 @@ static const char usage[] =
     "      --verify=none    do not judge\n"
     "      --external=FILE  what others do while the judge runs the kernels,\n"
     "                       as for nsync-cosim\n"
+    "      --facts=FILE     what is known of the kernels beside what they "
+    "say:\n"
+    "                       races that do no harm, disjoint tensors, ranges,\n"
+    "                       registers and semaphores to leave alone\n"
+    "                       (isa/README.md)\n"
     "      --strict         write nothing where something stays undecided or\n"
     "                       a barrier has to stay, the one at the exit apart\n"
     "                       (exit 4)\n"
@@ -61,7 +66,7 @@ static const char usage[] =
     "malformed input or I/O, 4 undecided (--strict), 70 internal error.\n";
 
 struct request {
-  const char *in, *out, *json, *external;
+  const char *in, *out, *json, *external, *facts;
   bool quiet;
   struct nsr_spot *keep, *only; /* as many as there are arguments */
   struct nsr_rewrite_options options;
@@ -90,6 +95,7 @@ static enum nsr_status one(struct tool *t, const struct request *r,
   struct nsr_rewrite_options options = r->options;
   NSR_TRY(nsr_container_kernel(t->ctx, c, i, &k));
   NSR_TRY(tool_external(t, r->external, k, &options.judge.external));
+  NSR_TRY(tool_facts(t, r->facts, k, &options.judge.facts));
   enum nsr_status status = nsr_rewrite(t->ctx, k, m->data, m->size, &options,
                                        &rewritten, &result->report);
   result->reported = status == NSR_OK || result->report.judged;
@@ -285,6 +291,9 @@ static bool option(struct tool *t, struct request *r, int c) {
   case 'x':
     r->external = optarg;
     return true;
+  case 'f':
+    r->facts = optarg;
+    return true;
   case 's':
     r->options.strict = true;
     r->options.judge.whole_ranges = true;
@@ -322,14 +331,22 @@ static bool option(struct tool *t, struct request *r, int c) {
   }
 }
 
+/* A file that is read once for each kernel is none that is written. */
+static bool side_file(struct tool *t, const struct request *r,
+                      const char *option, const char *path) {
+  char with_out[40], with_json[40];
+  snprintf(with_out, sizeof with_out, "%s and -o", option);
+  snprintf(with_json, sizeof with_json, "%s and --json", option);
+  return !path ||
+         (tool_file(t, option, path) && tool_apart(t, with_out, path, r->out) &&
+          (!r->json || tool_apart(t, with_json, path, r->json)));
+}
+
 /* IN may be OUT: it is read whole before anything is written. */
 static bool names(struct tool *t, const struct request *r) {
   return tool_named(t, "IN", r->in) && tool_named(t, "OUT", r->out) &&
-         (!r->external ||
-          (tool_file(t, "--external", r->external) &&
-           tool_apart(t, "--external and -o", r->external, r->out) &&
-           (!r->json ||
-            tool_apart(t, "--external and --json", r->external, r->json)))) &&
+         side_file(t, r, "--external", r->external) &&
+         side_file(t, r, "--facts", r->facts) &&
          (!r->json || (tool_named(t, "the report", r->json) &&
                        tool_apart(t, "-o and --json", r->out, r->json) &&
                        tool_apart(t, "IN and --json", r->in, r->json)));
@@ -341,6 +358,7 @@ int main(int argc, char **argv) {
       {"json", required_argument, NULL, 'j'},
       {"verify", required_argument, NULL, 'v'},
       {"external", required_argument, NULL, 'x'},
+      {"facts", required_argument, NULL, 'f'},
       {"strict", no_argument, NULL, 's'},
       {"keep-outer-barrier", no_argument, NULL, 'k'},
       {"alloc", required_argument, NULL, 'c'},

@@ -11,6 +11,7 @@
 #define NSR_JUDGE_H
 
 #include <nsr/external.h>
+#include <nsr/facts_file.h>
 #include <nsr/kernel.h>
 
 #ifdef __cplusplus
@@ -51,6 +52,7 @@ struct nsr_judge_options {
   bool whole_ranges;   /* undecided where a range was not tried to its top */
   const struct nsr_external *external; /* what others do; NULL: nobody knows,
                                           and waits for them hold at once */
+  const struct nsr_facts_file *facts;  /* on the first kernel; NULL: none */
 };
 
 struct nsr_judgement {
@@ -63,6 +65,7 @@ struct nsr_judgement {
   uint64_t instances; /* simulated, both kernels */
   uint64_t may_pairs; /* may pairs unordered by a, taken as disjoint */
   const char *notes;  /* loops and arms never entered, assumptions; lines */
+  const char *facts;  /* as nsr_facts_text: those given, and whether used */
 };
 
 /* Judges b against a. NSR_OK whatever the verdict; other statuses only where

@@ -57,7 +57,7 @@ struct nsr_rewrite_options {
   bool limit_registers;    /* max_registers counts as it is: 0 is none */
   bool limit_semaphores;
   struct nsr_bisect bisect;
-  struct nsr_judge_options judge;
+  struct nsr_judge_options judge; /* its facts are for the passes, too */
 };
 
 struct nsr_engine_report {
@@ -97,6 +97,7 @@ struct nsr_rewrite_report {
                           more iterations; 0: none is counted */
   uint32_t nkept;
   const struct nsr_kept_barrier *kept;
+  const char *facts; /* as nsr_facts_text; NULL: refused */
   bool changed; /* false: nothing to do, output is the input byte for byte */
   bool judged;
   struct nsr_judgement judgement;

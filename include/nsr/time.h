@@ -81,8 +81,12 @@ struct nsr_time_blocked {
 struct nsr_time {
   const char *machine;
   double ns;
-  double cycles; /* of the default clock */
-  uint64_t instructions, barriers;
+  double cycles;                   /* of the default clock */
+  uint64_t instructions, barriers; /* that were run */
+  uint64_t operations, branches;   /* of registers; taken or not */
+  uint64_t waits;                  /* on owned semaphores */
+  uint64_t work, noops; /* what pipelines and queues were given: no-ops that
+                           touch nothing but owned semaphores are apart */
   struct nsr_time_engine engines[NSR_MAX_ENGINES];
   uint32_t nqueues, nblocked;
   const struct nsr_time_queue *queues;

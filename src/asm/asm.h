@@ -164,6 +164,11 @@ NSR_MUST_USE enum nsr_status nsr_asm_check_int(struct nsr_asm *a,
 
 NSR_MUST_USE enum nsr_status nsr_asm_source(struct nsr_asm *a, const char *text,
                                             size_t n);
+/* The same for a text that is about a kernel: in scratch. */
+NSR_MUST_USE enum nsr_status nsr_asm_reader(struct nsr_ctx *ctx,
+                                            const struct nsr_kernel *k,
+                                            const char *path, const char *text,
+                                            size_t n, struct nsr_asm **out);
 /* Moves the cursor to the next line; *more false: there is none. */
 NSR_MUST_USE enum nsr_status nsr_asm_next_line(struct nsr_asm *a, bool *more);
 /* The cursor is behind the directive's word or the macro's name. */

@@ -17,6 +17,21 @@ enum nsr_status nsr_asm_source(struct nsr_asm *a, const char *text, size_t n) {
   return NSR_OK;
 }
 
+enum nsr_status nsr_asm_reader(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                               const char *path, const char *text, size_t n,
+                               struct nsr_asm **out) {
+  struct nsr_asm *a;
+  size_t skip = nsr_byte_order_mark(text, n);
+  NSR_NEW(ctx, NSR_SCRATCH, a, 1);
+  a->ctx = a->b.ctx = ctx;
+  a->path = a->base = path;
+  a->isa = k->isa;
+  a->engine = -1;
+  a->file = a->own_file = NSR_NONE;
+  *out = a;
+  return nsr_asm_source(a, text + skip, n - skip);
+}
+
 /* ---- substitution */
 
 static const struct nsr_asm_param *in_frame(const struct nsr_asm_frame *f,

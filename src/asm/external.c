@@ -384,17 +384,9 @@ enum nsr_status nsr_external_parse(struct nsr_ctx *ctx,
                                    const char *text, size_t n,
                                    struct nsr_external **out) {
   struct nsr_mark mark = nsr_scratch_mark(ctx);
-  struct nsr_asm *a = nsr_alloc(ctx, NSR_SCRATCH, sizeof *a);
-  if (!a)
-    return NSR_E_NOMEM;
-  a->ctx = a->b.ctx = ctx;
-  a->path = a->base = path;
-  a->isa = k->isa;
-  a->engine = -1;
-  a->file = a->own_file = NSR_NONE;
+  struct nsr_asm *a;
+  enum nsr_status status = nsr_asm_reader(ctx, k, path, text, n, &a);
   struct reader r = {.a = a, .k = k};
-  size_t skip = nsr_byte_order_mark(text, n);
-  enum nsr_status status = nsr_asm_source(a, text + skip, n - skip);
   if (status == NSR_OK)
     status = read_all(&r);
   if (status == NSR_OK)

@@ -14,6 +14,7 @@
 #include "base/work.h"
 #include "dep/chains.h"
 #include "dep/known.h"
+#include "dep/open.h"
 
 /* Entries of one chain that the input leaves unordered one by one; further
  * ones are found together. */
@@ -125,39 +126,12 @@ const char *nsr_bytes_text(struct nsr_ctx *ctx, const struct nsr_bytes *b) {
                     (long long)b->hi - 1);
 }
 
-static enum nsr_status report_race(const struct search *s,
-                                   const struct nsr_dep *d) {
-  const struct nsr_tree *t = s->t;
-  struct nsr_place p = nsr_work_place(t, &t->works[d->p]);
-  const char *where = nsr_bytes_text(s->ctx, &d->where);
-  if (!where)
-    return NSR_E_NOMEM;
-  return nsr_fail(s->ctx, NSR_E_RACE, nsr_work_place(t, &t->works[d->c]),
-                  "a race in the input: nothing orders this behind %s[%lld] "
-                  "(%s:%u), which touches the same bytes (%s)%s",
-                  p.engine, (long long)p.insn,
-                  p.source_file ? p.source_file : "?", p.source_line, where,
-                  t->works[d->p].channel == t->works[d->c].channel
-                      ? "; a channel overlaps its own work, so this needs a "
-                        "wait on its own semaphore"
-                      : "");
-}
-
 /* Both directly in one body and in one region of it, p first: each execution
  * of c is unordered with the p of its own iteration only, and the ones before
  * that were ordered by a barrier. */
 static bool same_region(const struct nsr_tree *t, const struct nsr_dep *d) {
   const struct nsr_work *p = &t->works[d->p], *c = &t->works[d->c];
   return d->p < d->c && p->scope == c->scope && p->region == c->region;
-}
-
-/* Whether both surely run in one execution of the region, in one body of it:
- * elsewhere the input may be ordered in ways that a walk over all paths does
- * not see, and the judge decides. */
-static bool together(const struct nsr_tree *t, const struct nsr_dep *d) {
-  const struct nsr_work *p = &t->works[d->p], *c = &t->works[d->c];
-  return p->scope == c->scope && ((d->p < d->c && p->region == c->region) ||
-                                  !t->scopes[p->scope].barrier);
 }
 
 /* What others do may rest on what is behind the work that looks. */
@@ -174,15 +148,27 @@ static enum nsr_status add_trouble(struct search *s) {
   return NSR_OK;
 }
 
+/* Whether facts allow a race; they are used then. */
+static bool may_race(const struct search *s, const struct nsr_dep *d) {
+  const struct nsr_facts_file *facts = s->t->program->facts;
+  const struct nsr_work *p = &s->t->works[d->p], *c = &s->t->works[d->c];
+  struct nsr_fact_insn a = {p->engine, p->insn}, b = {c->engine, c->insn};
+  bool may = nsr_facts_race(facts, a, b);
+  if (may)
+    nsr_facts_raced(facts, a, b);
+  return may;
+}
+
 /* A pair that the input leaves unordered within an iteration is taken as
  * disjoint there; from one iteration to the next it was ordered. */
 static enum nsr_status leave_open(struct search *s, const struct nsr_site *x,
                                   struct nsr_dep *d) {
-  if ((d->overlap == NSR_OVERLAP_MUST || d->sure) && together(s->t, d) &&
-      !nsr_walk_coarse(s->walk))
-    return report_race(s, d);
+  d->allowed = may_race(s, d);
+  if ((d->overlap == NSR_OVERLAP_MUST || d->sure) &&
+      nsr_open_together(s->d, d) && !nsr_walk_coarse(s->walk) && !d->allowed)
+    return nsr_open_race(s->ctx, s->d, d);
   s->complete[s->w] = false;
-  d->unordered = true;
+  d->unordered = !d->allowed && !nsr_open_exclusive(s->t, d);
   if (!same_region(s->t, d))
     return s->outside ? add_trouble(s) : NSR_OK;
   if (!set_distance(s, x, nearest(s->t, s->t->works[d->p].scope), d))
@@ -487,6 +473,7 @@ static void merge_pairs(struct search *s, uint32_t from) {
     last->lag = v[i].lag < last->lag ? v[i].lag : last->lag;
     last->sure |= v[i].sure;
     last->unordered &= v[i].unordered;
+    last->allowed |= v[i].allowed;
   }
   s->deps.n = kept;
 }

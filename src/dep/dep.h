@@ -16,6 +16,7 @@ struct nsr_dep {
   uint8_t lag;     /* 0..NSR_MAX_LAG */
   uint8_t overlap; /* enum nsr_overlap; NO: nothing is owed */
   bool unordered;  /* a may pair that the input leaves unordered */
+  bool allowed;    /* a race that facts allow */
   bool sure;       /* addresses that differ by iteration meet in each one */
   struct nsr_bytes where; /* bytes in common */
 };

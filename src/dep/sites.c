@@ -12,6 +12,7 @@
 struct key {
   struct nsr_footprint footprint; /* role R */
   struct nsr_pattern pattern;     /* all 0 where nothing moves */
+  uint64_t tensor;                /* as in struct nsr_site_group */
 };
 
 struct finder {
@@ -29,16 +30,18 @@ struct finder {
 
 static void make_key(const struct nsr_footprint *footprint,
                      const struct nsr_pattern *pattern, bool moves,
-                     struct key *out) {
+                     uint32_t tensor, struct key *out) {
   memset(out, 0, sizeof *out);
   out->footprint = *footprint;
   out->footprint.role = NSR_R;
+  out->tensor = tensor;
   if (!moves)
     return;
   out->pattern = *pattern;
   out->pattern.op.role = NSR_R;
   out->pattern.op.acc = false;
-  out->pattern.op.dtype = 0;
+  out->pattern.op.dtype = /* what counts of it */
+      nsr_dtype_bytes((enum nsr_dtype)pattern->op.dtype);
   out->pattern.op.indexed_by = 0;
 }
 
@@ -56,7 +59,7 @@ static uint64_t hash(const struct key *k) {
 
 static bool has_key(const struct nsr_site_group *g, const struct key *k) {
   struct key x;
-  make_key(&g->footprint, &g->pattern, g->moves, &x);
+  make_key(&g->footprint, &g->pattern, g->moves, g->tensor, &x);
   return memcmp(&x, k, sizeof x) == 0;
 }
 
@@ -86,15 +89,20 @@ static enum nsr_status group_of(struct finder *f,
                                 const struct nsr_footprint *footprint,
                                 const struct nsr_pattern *pattern, bool moves,
                                 uint32_t *out) {
+  const struct nsr_facts_file *facts = f->t->program->facts;
+  uint32_t tensor = NSR_NONE;
   struct key k;
+  if (pattern->tensor != NSR_NONE && nsr_facts_names(facts, pattern->tensor))
+    tensor = pattern->tensor;
   if (2 * (f->groups.n + 1) > f->nslots)
     NSR_TRY(grow(f));
-  make_key(footprint, pattern, moves, &k);
+  make_key(footprint, pattern, moves, tensor, &k);
   uint64_t h = hash(&k);
   size_t s = find_slot(f, &k, h);
   if (!f->slots[s]) {
     NSR_APPEND(f->ctx, NSR_SCRATCH, &f->hashes, h);
-    struct nsr_site_group g = {.moves = moves, .self = NSR_NONE};
+    struct nsr_site_group g = {
+        .moves = moves, .tensor = tensor, .self = NSR_NONE};
     g.footprint = k.footprint;
     memcpy(&g.pattern, pattern, sizeof g.pattern);
     NSR_APPEND(f->ctx, NSR_SCRATCH, &f->groups, g);
@@ -251,13 +259,15 @@ static enum nsr_status find_links(struct finder *f, struct nsr_sites *out) {
   NSR_NEW(f->ctx, NSR_SCRATCH, links, conflicts.n);
   for (uint32_t i = 0; i < conflicts.n; i++) {
     const struct nsr_conflict *c = &conflicts.v[i];
-    links[i] =
-        (struct nsr_site_link){c->a, c->b, (uint8_t)c->overlap, c->where};
+    if (nsr_facts_disjoint(f->t->program->facts, f->groups.v[c->a].tensor,
+                           f->groups.v[c->b].tensor))
+      continue;
     if (c->a == c->b)
-      f->groups.v[c->a].self = i;
+      f->groups.v[c->a].self = out->nlinks;
+    links[out->nlinks++] =
+        (struct nsr_site_link){c->a, c->b, (uint8_t)c->overlap, c->where};
   }
   out->links = links;
-  out->nlinks = (uint32_t)conflicts.n;
   nsr_work_count(f->ctx, NSR_WORK_DEP, conflicts.n);
   return NSR_OK;
 }

@@ -4,7 +4,7 @@
 #ifndef NSR_IR_PROGRAM_H
 #define NSR_IR_PROGRAM_H
 
-#include <nsr/kernel.h>
+#include <nsr/facts_file.h>
 
 #include "base/arena.h"
 
@@ -32,12 +32,14 @@ static inline bool nsr_node_relevant(const struct nsr_node *n) {
 
 struct nsr_program {
   const struct nsr_kernel *k;
+  const struct nsr_facts_file *facts;               /* on k; NULL: none */
   uint8_t nengines;                                 /* with a stream */
   const struct nsr_stream *stream[NSR_MAX_ENGINES]; /* by engine, or NULL */
   const struct nsr_node *nodes[NSR_MAX_ENGINES];
 };
 
-/* Needs a kernel that passed nsr_kernel_check; makes its program. Refuses
+/* Needs a kernel that passed nsr_kernel_check; makes its program, without
+ * facts. Refuses
  * computed branches: code in front of a target moves, and the target is not
  * known. */
 NSR_MUST_USE enum nsr_status nsr_program_build(struct nsr_ctx *ctx,

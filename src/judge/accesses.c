@@ -5,6 +5,17 @@
  */
 #include "judge/accesses.h"
 
+uint32_t nsr_access_allowed(const struct nsr_watch *w,
+                            const struct nsr_flight *f) {
+  const struct nsr_watch *ref = w->o.reference;
+  uint32_t insn = f->insn;
+  if (f->number == 0)
+    return 0;
+  if (ref)
+    insn = ref->trace.of[f->channel].v[f->number - 1].insn;
+  return nsr_allowed_number(w->o.allowed, f->engine, insn);
+}
+
 static struct nsr_may_access access_of(struct nsr_watch *w,
                                        const struct nsr_flight *f) {
   return (struct nsr_may_access){.ordinal = f->ordinal,
@@ -18,6 +29,7 @@ bool nsr_each_operand(struct nsr_watch *w, const struct nsr_flight *f,
   const struct nsr_step *s = f->step;
   enum nsr_order order = nsr_channel_order(w->o.image->kernel, f->channel);
   struct nsr_may_access a = access_of(w, f);
+  a.allowed = nsr_access_allowed(w, f);
   for (int i = 0; i < s->naccess; i++) {
     const struct nsr_operand *o = &s->access[i].op;
     if (f->empty[i])
@@ -34,6 +46,7 @@ bool nsr_each_operand(struct nsr_watch *w, const struct nsr_flight *f,
     }
   }
   a.may = false;
+  a.allowed = 0;
   a.same_free = order != NSR_ORDER_NONE;
   a.write_free = false;
   for (int h = 0; h < s->desc->nhidden; h++) {

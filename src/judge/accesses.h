@@ -15,4 +15,9 @@ bool nsr_each_operand(struct nsr_watch *w, const struct nsr_flight *f,
 bool nsr_each_event(struct nsr_watch *w, const struct nsr_flight *f,
                     nsr_access_fn *visit, void *self);
 
+/* The number of an instance's instruction of the first kernel among those that
+ * may race (allowed.h), 0: it is none. */
+uint32_t nsr_access_allowed(const struct nsr_watch *w,
+                            const struct nsr_flight *f);
+
 #endif

@@ -33,13 +33,29 @@ static void fill_options(struct nsr_judge_options *o) {
     o->budget = 2000000;
 }
 
+/* Ranges that facts give are used where words are chosen or loaded. */
+static void mark_ranges(const struct nsr_judge *j) {
+  const struct nsr_facts_file *facts = j->options.facts;
+  for (uint32_t t = 0; t < j->inputs.ntensors; t++)
+    nsr_facts_ranged(facts, j->inputs.tensors[t]);
+  for (int e = 0; facts && e < j->a->nengines; e++)
+    for (uint32_t i = 0; i < j->a->streams[e].n; i++) {
+      const struct nsr_step *s = &j->a->streams[e].steps[i];
+      if (s->desc->cls == NSR_LOAD && s->naccess)
+        nsr_facts_ranged(facts, s->access[0].tensor);
+    }
+}
+
 static enum nsr_status open_rest(struct nsr_judge *j) {
   j->wild = j->a->has_foreign || j->a->has_unknown || j->b->has_foreign ||
             j->b->has_unknown || j->options.external;
-  j->may = j->a->has_may || j->b->has_may;
+  NSR_TRY(
+      nsr_allowed_new(j->pool, NSR_KEEP, j->a, j->options.facts, &j->allowed));
+  j->may = j->a->has_may || j->b->has_may || j->allowed.n;
   NSR_TRY(nsr_machine_default(j->ctx, j->a->isa, &j->machine));
   NSR_TRY(nsr_inputs_new(j->pool, NSR_KEEP, j->a->kernel, j->options.inputs,
                          j->all, j->options.seed, &j->inputs));
+  mark_ranges(j);
   NSR_NEW(j->pool, NSR_KEEP, j->most, j->inputs.ntensors);
   for (uint32_t t = 0; t < j->inputs.ntensors; t++)
     j->most[t] = INT64_MIN;
@@ -88,12 +104,15 @@ enum nsr_status nsr_judge_open(struct nsr_judge *j, struct nsr_ctx *ctx,
                                const struct nsr_kernel *b,
                                const struct nsr_judge_options *options) {
   struct nsr_image *image;
+  bool two = b != a;
   NSR_TRY(open_pool(j, ctx, options));
+  NSR_TRY(nsr_facts_ranges(ctx, j->options.facts, a, &a));
+  NSR_TRY(nsr_facts_ranges(ctx, j->options.facts, b, &b));
   j->mark = nsr_scratch_mark(ctx);
   j->marked = true;
   NSR_TRY(nsr_image_new(ctx, NSR_SCRATCH, a, &image));
   j->a = j->b = image;
-  if (b != a) {
+  if (two) {
     NSR_TRY(nsr_image_new(ctx, NSR_SCRATCH, b, &image));
     j->b = image;
   }
@@ -137,7 +156,8 @@ struct nsr_watch_options nsr_judge_run_options(const struct nsr_judge *j,
       .budget = optional ? j->options.budget / SPARE_BUDGET : j->options.budget,
       .external = j->options.external,
       .wild = j->wild,
-      .may = j->may};
+      .may = j->may,
+      .allowed = &j->allowed};
   pick_policy(j, schedule, &o.policy);
   return o;
 }
@@ -421,7 +441,7 @@ static int severity(enum nsr_verdict verdict) {
 enum nsr_status nsr_judge_all(struct nsr_judge *j, struct nsr_judgement *out) {
   struct outcome o;
   *out = (struct nsr_judgement){
-      .verdict = NSR_EQUAL, .text = "", .input = "", .notes = ""};
+      .verdict = NSR_EQUAL, .text = "", .input = "", .notes = "", .facts = ""};
   for (size_t i = 0; i < j->inputs.list.n; i++) {
     struct nsr_mark mark = nsr_scratch_mark(j->pool);
     NSR_TRY(judge_input(j, i, &o));
@@ -457,7 +477,8 @@ static enum nsr_status shapes_differ(struct nsr_judgement *out,
                                 .fault = NSR_FAULT_SHAPE,
                                 .text = why,
                                 .input = "",
-                                .notes = ""};
+                                .notes = "",
+                                .facts = ""};
   return NSR_OK;
 }
 
@@ -473,5 +494,7 @@ enum nsr_status nsr_cosimulate(struct nsr_ctx *ctx, const struct nsr_kernel *a,
   if (status == NSR_OK)
     status = nsr_judge_all(&j, out);
   nsr_judge_close(&j);
-  return status;
+  return status == NSR_OK
+             ? nsr_facts_text(ctx, options ? options->facts : NULL, &out->facts)
+             : status;
 }

@@ -20,6 +20,7 @@ struct nsr_judge {
   struct nsr_judge_options options; /* defaults filled in */
   struct nsr_inputs inputs;
   bool wild, may;
+  struct nsr_allowed allowed;
   bool all; /* as many inputs as options.inputs, if there are */
   uint64_t instances, may_pairs;
   uint32_t skipped; /* optional inputs that took too long */

@@ -9,12 +9,14 @@
 
 enum nsr_status nsr_may_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
                             const struct nsr_image *image, uint32_t natoms,
-                            bool atoms, struct nsr_may **may) {
+                            bool atoms, const struct nsr_allowed *allowed,
+                            struct nsr_may **may) {
   struct nsr_may *m;
   NSR_NEW(ctx, arena, m, 1);
   m->ctx = ctx;
   m->arena = arena;
   m->atoms = atoms;
+  m->allowed = allowed;
   m->locations = natoms + (uint32_t)image->nhidden;
   m->external = m->locations;
   m->unknown = m->locations + 1;
@@ -53,6 +55,15 @@ static size_t first_unknown(const struct nsr_may_list *l,
   return lo;
 }
 
+/* Pairs that the first kernel leaves unordered, too. */
+static void left_open(struct nsr_may *m, const struct nsr_may_list *l,
+                      const struct nsr_may_access *a, size_t n) {
+  if (a->may || l->may)
+    m->unordered += n;
+  else
+    nsr_allowed_use(m->allowed, l->allowed, a->allowed);
+}
+
 static bool check_list(struct nsr_may *m, const struct nsr_may_list *l,
                        const struct nsr_may_access *a,
                        const struct nsr_trace *trace,
@@ -68,10 +79,11 @@ static bool check_list(struct nsr_may *m, const struct nsr_may_list *l,
     clash->reversed = true;
   } else if (first == n) {
     return false;
-  } else if (!a->may && !l->may) {
+  } else if (!a->may && !l->may &&
+             !nsr_allowed_pair(m->allowed, l->allowed, a->allowed)) {
     found = &v[n - 1];
   } else if (!trace) {
-    m->unordered += n - first;
+    left_open(m, l, a, n - first);
   } else if (ordered(trace, clocks, l->component, v[first].number, a->component,
                      a->number)) {
     found = &v[first];
@@ -79,7 +91,7 @@ static bool check_list(struct nsr_may *m, const struct nsr_may_list *l,
                      v[n - 1].number)) {
     found = &v[n - 1];
   } else {
-    m->unordered += n - first;
+    left_open(m, l, a, n - first);
   }
   if (!found)
     return false;
@@ -121,12 +133,13 @@ enum nsr_status nsr_may_record(struct nsr_may *m,
   for (; i; i = m->lists.v[i - 1].next) {
     const struct nsr_may_list *l = &m->lists.v[i - 1];
     if (l->component == a->component && l->may == a->may &&
-        l->writes == a->writes)
+        l->writes == a->writes && l->allowed == a->allowed)
       break;
   }
   if (!i) {
     NSR_PUSH(m->ctx, m->arena, &m->lists,
              ((struct nsr_may_list){.next = m->head[a->location],
+                                    .allowed = a->allowed,
                                     .component = a->component,
                                     .may = a->may,
                                     .writes = a->writes}));

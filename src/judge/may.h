@@ -2,13 +2,15 @@
  * bytes (gather, scatter, predicate), and events that others see or make
  * (foreign semaphores, core barriers, unknown effects).
  *
- * Such a pair that the first kernel leaves unordered is taken as disjoint;
- * every one that it orders must stay ordered. So all accesses are kept, by
+ * Such a pair that the first kernel leaves unordered is taken as disjoint, a
+ * race that facts allow (allowed.h) is left open there; every one that it
+ * orders must stay ordered. So all accesses are kept, by
  * location and channel, not the last ones alone.
  */
 #ifndef NSR_JUDGE_MAY_H
 #define NSR_JUDGE_MAY_H
 
+#include "judge/allowed.h"
 #include "judge/shadow.h"
 #include "judge/trace.h"
 
@@ -17,8 +19,9 @@ struct nsr_may_access {
   uint32_t ordinal, number;
   uint8_t component;
   bool may, writes;
-  bool same_free;  /* ordered behind its own channel's earlier ones */
-  bool write_free; /* behind its own channel's earlier writes */
+  bool same_free;   /* ordered behind its own channel's earlier ones */
+  bool write_free;  /* behind its own channel's earlier writes */
+  uint32_t allowed; /* nsr_allowed_number */
   const uint32_t *clock;
 };
 
@@ -28,6 +31,7 @@ struct nsr_may_entry {
 struct nsr_may_list { /* accesses of one kind of one component */
   NSR_VEC(struct nsr_may_entry) entries;
   uint32_t next; /* of the same location, + 1 */
+  uint32_t allowed;
   uint8_t component;
   bool may, writes;
 };
@@ -38,16 +42,16 @@ struct nsr_may {
   bool atoms;         /* atoms are followed here, not in shadow.h */
   uint32_t locations; /* atoms and hidden state, then: */
   uint32_t external, unknown;
+  const struct nsr_allowed *allowed;
   uint32_t *head; /* list + 1 by location */
   NSR_VEC(struct nsr_may_list) lists;
   uint64_t unordered; /* pairs, in the first kernel */
 };
 
-NSR_MUST_USE enum nsr_status nsr_may_new(struct nsr_ctx *ctx,
-                                         enum nsr_arena_id arena,
-                                         const struct nsr_image *image,
-                                         uint32_t natoms, bool atoms,
-                                         struct nsr_may **may);
+NSR_MUST_USE enum nsr_status
+nsr_may_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
+            const struct nsr_image *image, uint32_t natoms, bool atoms,
+            const struct nsr_allowed *allowed, struct nsr_may **may);
 
 /* Whether an access clashes: with a must access it is not ordered behind, or,
  * where the first kernel's trace and clocks are given, with one that is

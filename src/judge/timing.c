@@ -178,6 +178,26 @@ static void find_engines(const struct nsr_time_run *run,
   }
 }
 
+static void count_event(const struct nsr_record *r,
+                        const struct nsr_record_event *e,
+                        struct nsr_time *out) {
+  out->operations += e->control[NSR_CONTROL_OPERATION];
+  out->branches += e->control[NSR_CONTROL_TRANSFER];
+  if (e->kind != NSR_RECORD_WAIT && e->kind != NSR_RECORD_ISSUE)
+    return;
+  const struct nsr_step *s = r->variants.v[e->variant].step;
+  bool waits = s->wait.cmp != NSR_CMP_NONE;
+  out->waits += waits && !(s->flags & NSR_STEP_FOREIGN_WAIT);
+  if (e->kind == NSR_RECORD_ISSUE)
+    *(s->flags & NSR_STEP_SKIP ? &out->noops : &out->work) += 1;
+}
+
+static void count_events(const struct nsr_record *r, struct nsr_time *out) {
+  for (int e = 0; e < r->image->nengines; e++)
+    for (size_t i = 0; i < r->events[e].n; i++)
+      count_event(r, &r->events[e].v[i], out);
+}
+
 static enum nsr_status machine_of(struct nsr_ctx *ctx,
                                   const struct nsr_isa *isa,
                                   const struct nsr_time_machine *from,
@@ -216,6 +236,7 @@ enum nsr_status nsr_time(struct nsr_ctx *ctx, struct nsr_time_run *run,
                            .cycles = ns(t->end) * (double)clock / NSR_MILLI,
                            .instructions = run->record->executed,
                            .barriers = t->barriers};
+  count_events(run->record, out);
   find_engines(run, t, out);
   NSR_TRY(find_queues(ctx, run, t, out));
   struct nsr_mark mark = nsr_scratch_mark(ctx);

@@ -170,6 +170,14 @@ static void on_waited(void *self, int engine, uint32_t insn,
 
 /* ---- observer: instances */
 
+/* What races decide is one unknown value. */
+static bool take_races(const struct nsr_watch *w, struct nsr_flight *f) {
+  uint32_t number = nsr_access_allowed(w, f);
+  f->any_reads = number ? w->o.allowed->insns[number - 1].reads : 0;
+  f->any_writes = number ? w->o.allowed->insns[number - 1].writes : 0;
+  return true;
+}
+
 static bool on_begun(void *self, struct nsr_flight *f) {
   struct nsr_watch *w = self;
   const struct nsr_watch *ref = w->o.reference;
@@ -179,10 +187,10 @@ static bool on_begun(void *self, struct nsr_flight *f) {
     return true;
   w->numbered[f->channel] = f->number;
   if (!ref)
-    return true;
+    return take_races(w, f);
   if (f->number <= ref->trace.of[f->channel].n &&
       ref->trace.of[f->channel].v[f->number - 1].identity == f->identity)
-    return true;
+    return take_races(w, f);
   if (ref->finding.budget && f->number > ref->trace.of[f->channel].n)
     nsr_witness_prefix(w);
   else
@@ -464,8 +472,8 @@ static enum nsr_status start(struct nsr_watch *w) {
                                        : (uint32_t)o->image->nchannels,
                            &w->shadow));
   if (o->may || o->wild)
-    NSR_TRY(
-        nsr_may_new(w->pool, NSR_SCRATCH, o->image, natoms, o->may, &w->may));
+    NSR_TRY(nsr_may_new(w->pool, NSR_SCRATCH, o->image, natoms, o->may,
+                        o->allowed, &w->may));
   const struct nsr_sim_options options = {.image = o->image,
                                           .machine = o->machine,
                                           .memory = &w->memory->memory,

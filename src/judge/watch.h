@@ -37,8 +37,9 @@ struct nsr_watch_options {
   const struct nsr_watch *before;      /* NSR_REGS_KEPT */
   const struct nsr_watch *reference;   /* NULL: this run records */
   const struct nsr_external *external; /* what others do, NULL: unknown */
-  bool wild;     /* either kernel has events of others, or they have some */
-  bool may;      /* either kernel has may accesses */
+  bool wild; /* either kernel has events of others, or they have some */
+  bool may;  /* either kernel has may accesses, or races are allowed */
+  const struct nsr_allowed *allowed;
   bool remember; /* how clocks were learned */
   bool must_end; /* within budget, or it never does */
   void *probe_self;

@@ -27,6 +27,7 @@ struct build {
   struct nsr_pieces bits; /* a bit by register */
   struct round round;     /* of the outermost loop around here */
   bool *every;
+  uint8_t *back;
   NSR_VEC(struct nsr_operand_form) forms;
 };
 
@@ -337,10 +338,14 @@ static void find_forms(struct build *b, const uint64_t *set,
   }
 }
 
+static uint32_t loop_of(const struct build *b, uint32_t scope) {
+  return b->g->blocks[b->g->block_of[b->t->scopes[scope].entry]].loop;
+}
+
 static enum nsr_status enter_loop(struct build *b, uint32_t scope,
                                   uint64_t *set, struct nsr_form *env) {
   struct nsr_form *room[3];
-  uint32_t loop = b->g->blocks[b->g->block_of[b->t->scopes[scope].entry]].loop;
+  uint32_t loop = loop_of(b, scope);
   nsr_cfg_every(b->g, loop, b->every);
   NSR_TRY(collect_round(b, scope, loop, set));
   for (int i = 0; i < 3; i++)
@@ -348,6 +353,70 @@ static enum nsr_status enter_loop(struct build *b, uint32_t scope,
   find_forms(b, set, env, room[0], room[1], room[2]);
   for (int i = 0; i < 3; i++)
     nsr_piece_give(&b->envs, room[i]);
+  return NSR_OK;
+}
+
+/* ---- loops of one iteration */
+
+/* The block behind another, NSR_NONE: nobody knows. */
+static enum nsr_status next_block(const struct build *b, uint32_t block,
+                                  const struct nsr_form *env, uint32_t *next) {
+  static const uint8_t ops[] = {
+      [NSR_CC_EQ] = NSR_CTL_EQ, [NSR_CC_NE] = NSR_CTL_NE,
+      [NSR_CC_LT] = NSR_CTL_LT, [NSR_CC_LE] = NSR_CTL_LE,
+      [NSR_CC_GT] = NSR_CTL_GT, [NSR_CC_GE] = NSR_CTL_GE};
+  const struct nsr_block *k = &b->g->blocks[block];
+  struct nsr_insn x;
+  int32_t taken = 1;
+  *next = k->succ[0];
+  if (k->succ[1] == NSR_NONE)
+    return NSR_OK;
+  NSR_TRY(decode(b, k->first + k->n - 1, &x));
+  struct nsr_form v = value_of(env, &x.a), w = value_of(env, &x.b);
+  bool known = v.kind == NSR_FORM_CONST && w.kind == NSR_FORM_CONST &&
+               compare((enum nsr_ctl)ops[x.cc], v.base, w.base, &taken);
+  *next = known ? k->succ[!taken] : NSR_NONE;
+  return NSR_OK;
+}
+
+static enum nsr_status run_block(const struct build *b, uint32_t block,
+                                 struct nsr_form *env) {
+  const struct nsr_block *k = &b->g->blocks[block];
+  const struct nsr_node *nodes = b->g->program->nodes[b->g->engine];
+  for (uint32_t i = k->first; i < k->first + k->n; i++) {
+    struct nsr_insn x;
+    if (nodes[i].dst < 0)
+      continue;
+    NSR_TRY(decode(b, i, &x));
+    apply(env, &x);
+  }
+  return NSR_OK;
+}
+
+/* Follows the first iteration, and the header once more, from env in front of
+ * the loop, as long as it is known where it goes and that is through no loop.
+ */
+static enum nsr_status count_back(struct build *b, uint32_t loop,
+                                  const struct nsr_form *env, uint8_t *back) {
+  const struct nsr_loop *l = &b->g->loops[loop];
+  struct nsr_form *now;
+  uint32_t at = l->header;
+  uint8_t n = 0;
+  NSR_TAKE(&b->envs, now);
+  memcpy(now, env, b->nregs * sizeof *now);
+  *back = NSR_MANY;
+  for (uint32_t i = 0; i <= l->nblocks; i++) {
+    NSR_TRY(run_block(b, at, now));
+    NSR_TRY(next_block(b, at, now, &at));
+    if (at == NSR_NONE || (n == 1 && nsr_cfg_in_loop(b->g, at, loop)))
+      break;
+    n += at == l->header;
+    if (!nsr_cfg_in_loop(b->g, at, loop))
+      *back = n;
+    if (*back == n || b->g->blocks[at].loop != loop)
+      break;
+  }
+  nsr_piece_give(&b->envs, now);
   return NSR_OK;
 }
 
@@ -380,6 +449,8 @@ static enum nsr_status walk_nested(struct build *b, uint32_t scope,
   NSR_TAKE(&b->bits, set);
   clear_bits(b, set);
   memcpy(inner, env, b->nregs * sizeof *env);
+  if (loop)
+    NSR_TRY(count_back(b, loop_of(b, scope), env, &b->back[scope]));
   if (loop && !in_loop)
     NSR_TRY(enter_loop(b, scope, set, inner));
   else
@@ -435,11 +506,16 @@ enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
   NSR_NEW(ctx, NSR_SCRATCH, env, b.nregs);
   NSR_TAKE(&b.bits, b.round.other);
   NSR_NEW(ctx, NSR_SCRATCH, b.every, b.g->nblocks);
+  NSR_NEW(ctx, NSR_SCRATCH, b.back, scopes->nscopes);
+  memset(b.back, NSR_MANY, scopes->nscopes);
   NSR_TRY(walk(&b, 0, false, env));
   if (b.forms.n)
     qsort(b.forms.v, b.forms.n, sizeof *b.forms.v, by_place);
-  *out = (struct nsr_values){
-      .scopes = scopes, .n = b.forms.n, .forms = b.forms.v, .every = b.every};
+  *out = (struct nsr_values){.scopes = scopes,
+                             .n = b.forms.n,
+                             .forms = b.forms.v,
+                             .every = b.every,
+                             .back = b.back};
   return NSR_OK;
 }
 

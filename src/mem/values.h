@@ -12,7 +12,7 @@
 
 #include "ir/scopes.h"
 
-enum { NSR_MAX_PERIOD = 8 };
+enum { NSR_MAX_PERIOD = 8, NSR_MANY = 2 };
 
 enum nsr_form_kind {
   NSR_FORM_UNKNOWN,
@@ -39,8 +39,10 @@ struct nsr_values {
   const struct nsr_scopes *scopes;
   size_t n;
   const struct nsr_operand_form *forms; /* by insn, then operand */
-  const bool *every; /* by block: runs once in each completed iteration of
-                        the outermost loop around it */
+  const bool *every;   /* by block: runs once in each completed iteration of
+                          the outermost loop around it */
+  const uint8_t *back; /* by scope: a loop's header is reached again at most
+                          so often in each trip; NSR_MANY: nobody knows */
 };
 
 /* Needs one stream's scopes; makes the forms of all its operands that have an

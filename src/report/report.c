@@ -151,6 +151,8 @@ enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
     name(&b, report->kept[i].reason);
     nsr_strbuf_puts(&b, "\n");
   }
+  if (report->facts)
+    nsr_strbuf_puts(&b, report->facts);
   verdict_lines(&b, report);
   return nsr_strbuf_done(&b, text, NULL);
 }
@@ -248,6 +250,19 @@ static json_t *may_pairs(const struct nsr_rewrite_report *r) {
   return done(&list);
 }
 
+/* Each line of a text. */
+static json_t *text_lines(const char *text) {
+  struct object list = {json_array(), false};
+  while (text && *text) {
+    size_t n = strcspn(text, "\n");
+    char *one = strndup(text, n);
+    list.failed |= !one || json_array_append_new(list.j, string(one)) != 0;
+    free(one);
+    text += n + (text[n] == '\n');
+  }
+  return done(&list);
+}
+
 static json_t *kept_barriers(const struct nsr_rewrite_report *r) {
   struct object list = {json_array(), false};
   for (uint32_t i = 0; i < r->nkept; i++) {
@@ -293,6 +308,7 @@ static json_t *report_object(const struct nsr_rewrite_report *r,
   set(&o, "verdict", json_string(verdict(r)));
   set(&o, "judgement", r->judged ? judgement(&r->judgement) : json_null());
   set(&o, "kept_barriers", kept_barriers(r));
+  set(&o, "facts", text_lines(r->facts));
   set(&o, "engines", engines(r));
   return done(&o);
 }

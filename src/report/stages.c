@@ -125,7 +125,9 @@ static void put_dep(struct nsr_strbuf *b, const struct nsr_tree *t,
                         ? "hidden state"
                         : nsr_space_name((enum nsr_space)d->where.space),
                     (long long)d->where.lo, (long long)d->where.hi - 1,
-                    d->unordered ? ", unordered in the input" : "");
+                    d->unordered ? ", unordered in the input"
+                    : d->allowed ? ", a race that facts allow"
+                                 : "");
 }
 
 void nsr_print_deps(struct nsr_strbuf *b, const struct nsr_deps *deps) {

@@ -434,6 +434,7 @@ static bool flight_init(struct nsr_sim *sim, int e, const struct nsr_step *s,
   f->digest = 0;
   f->tag = 0;
   f->value = 0;
+  f->any_reads = f->any_writes = 0;
   if (s->desc->sem == NSR_SEM_STORE && s->value_reg >= 0 &&
       !need(sim, e, (struct nsr_val){true, s->value_reg}, "stored value",
             &f->value))

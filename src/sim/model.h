@@ -31,8 +31,10 @@ struct nsr_flight {
   uint32_t number;  /* 1-based, among those not NSR_STEP_SKIP; 0: skipped */
   int32_t value;    /* the register a store names */
   int64_t offset[NSR_MAX_OPERANDS];
-  uint32_t count[NSR_MAX_OPERANDS][NSR_MAX_DIMS];  /* those in registers */
-  bool empty[NSR_MAX_OPERANDS];                    /* touches no byte */
+  uint32_t count[NSR_MAX_OPERANDS][NSR_MAX_DIMS]; /* those in registers */
+  bool empty[NSR_MAX_OPERANDS];                   /* touches no byte */
+  uint8_t any_reads, any_writes; /* operands, a bit each, whose contents the
+                                    observer takes for unknown */
   const struct nsr_cover *cover[NSR_MAX_OPERANDS]; /* opaque memory */
   uint64_t identity; /* signature, addresses, counts, value */
   uint64_t digest;   /* of everything read, opaque memory */

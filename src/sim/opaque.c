@@ -14,7 +14,14 @@
 
 enum { MAX_CONCRETE = 1 << 24 /* bytes of one access that stay concrete */ };
 
-enum origin { POISON = 1, INPUT = 2, CONTENTS = 3, HIDDEN = 4, EVENT = 5 };
+enum origin {
+  POISON = 1,
+  INPUT = 2,
+  CONTENTS = 3,
+  HIDDEN = 4,
+  EVENT = 5,
+  ANY = 6
+};
 
 static bool is_integer(uint8_t dtype) {
   return dtype == NSR_I32 || dtype == NSR_I16 || dtype == NSR_I8 ||
@@ -210,7 +217,7 @@ static void scatter_bytes(struct nsr_opaque *m, const struct nsr_shape *s,
 /* Reads operand i into f->bytes where all of it has contents. */
 static enum nsr_status read_bytes(struct nsr_opaque *m, struct nsr_flight *f,
                                   int i) {
-  if (f->empty[i] || !all_concrete(m, f->cover[i]))
+  if (f->empty[i] || f->any_reads >> i & 1 || !all_concrete(m, f->cover[i]))
     return NSR_OK;
   struct nsr_shape s = nsr_flight_shape(f, i);
   uint64_t n = nsr_shape_bytes(&s);
@@ -306,7 +313,8 @@ static enum nsr_status read(struct nsr_memory *memory, struct nsr_flight *f,
     return NSR_OK;
   m->gathered = 0;
   for (int i = 0; i < s->naccess; i++)
-    if (nsr_role_reads((enum nsr_role)s->access[i].op.role) && !f->empty[i])
+    if (nsr_role_reads((enum nsr_role)s->access[i].op.role) && !f->empty[i] &&
+        !(f->any_reads >> i & 1))
       NSR_TRY(gather_tokens(m, f->cover[i]));
   NSR_TRY(gather_more(m, s->desc->nhidden));
   for (int h = 0; h < s->desc->nhidden; h++)
@@ -325,6 +333,15 @@ static void write_tokens(struct nsr_opaque *m, const struct nsr_cover *c,
     base += UINT64_C(0x9e3779b97f4a7c15);
     uint64_t t = nsr_spread(base);
     m->token[it.atom] = may ? m->token[it.atom] + t : t;
+    m->bytes[it.atom] = NULL;
+  }
+}
+
+/* Several write at once, in any order. */
+static void write_any(struct nsr_opaque *m, const struct nsr_cover *c) {
+  for (struct nsr_cover_iter it = nsr_cover_first(c); it.more;
+       nsr_cover_next(&it)) {
+    m->token[it.atom] = nsr_combine(ANY, it.atom);
     m->bytes[it.atom] = NULL;
   }
 }
@@ -360,6 +377,10 @@ static enum nsr_status write(struct nsr_memory *memory, struct nsr_flight *f) {
     enum nsr_role role = (enum nsr_role)s->access[i].op.role;
     if (!nsr_role_writes(role) || f->empty[i])
       continue;
+    if (f->any_writes >> i & 1) {
+      write_any(m, f->cover[i]);
+      continue;
+    }
     write_tokens(m, f->cover[i], nsr_combine(base, (uint64_t)i),
                  nsr_role_may(role));
     if (f->concrete && i == dst && role == NSR_W)

@@ -49,7 +49,7 @@ enum nsr_status nsr_free_registers(struct nsr_ctx *ctx,
     mark_insn(used, &x);
   }
   for (uint32_t r = 0; r < all && out->n < max; r++)
-    if (!nsr_bit(used, r))
+    if (!nsr_bit(used, r) && !nsr_facts_keep_register(p->facts, engine, r))
       out->v[out->n++] = (int16_t)r;
   return NSR_OK;
 }

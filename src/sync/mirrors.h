@@ -5,7 +5,7 @@
 
 #include "ir/program.h"
 
-/* Registers that an engine's stream never names. */
+/* Registers that an engine's stream never names, nor facts. */
 struct nsr_free {
   uint32_t n;
   int16_t *v;

@@ -31,7 +31,8 @@ static enum nsr_status find_semaphores(struct choice *p, uint32_t max) {
   NSR_NEW(p->ctx, NSR_SCRATCH, p->c->sems, k->owned_last - k->owned_first + 1u);
   for (uint32_t s = k->owned_first; s <= k->owned_last && p->c->nsems < max;
        s++)
-    if (!p->t->taken || !p->t->taken[s])
+    if ((!p->t->taken || !p->t->taken[s]) &&
+        !nsr_facts_keep_semaphore(p->t->program->facts, s))
       p->c->sems[p->c->nsems++] = (uint16_t)s;
   return NSR_OK;
 }

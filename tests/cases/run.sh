@@ -9,6 +9,7 @@
 # Lines read from the case:
 #   ; expect: rewritten | unchanged | refused [TEXT] | hang [TEXT] | race [TEXT]
 #   ; barriers: N      each engine of the output holds N of them
+#   ; rewrite: OPTIONS of nsync-rewrite
 set -u
 bin=$1 work=$2 case=$3
 name=$(basename "$case" .s)
@@ -45,7 +46,8 @@ text=${text# }
 
 "$bin/nsync-as" "$case" -o "$in" 2>"$work/$name.err" ||
   fail "does not assemble"
-"$bin/nsync-rewrite" "$in" -o "$out" >"$work/$name.report" \
+options=$(field rewrite) # split into words
+"$bin/nsync-rewrite" $options "$in" -o "$out" >"$work/$name.report" \
   2>"$work/$name.err"
 code=$?
 
@@ -81,7 +83,7 @@ cmp -s "$in.sections" "$out.sections" || fail "a foreign section changed"
 "$bin/nsync-cosim" "$in" "$out" >"$work/$name.err" 2>&1 ||
   fail "the judge objects"
 # Rewriting twice is rewriting once.
-"$bin/nsync-rewrite" "$out" -o "$out.again" >"$work/$name.err" 2>&1
+"$bin/nsync-rewrite" $options "$out" -o "$out.again" >"$work/$name.err" 2>&1
 again=$?
 [ $again -eq 0 ] && cmp -s "$out" "$out.again" ||
   fail "rewriting the output again changes it, or fails with code $again"

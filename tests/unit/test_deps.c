@@ -168,6 +168,73 @@ static const struct pass_case privates[] = {
      "sp[3] st after sp[1] st: must, sbuf 0..3, unordered in the input\n"},
 };
 
+/* Races of a loop with itself need a second iteration, of a branch's two arms
+ * a loop around them. */
+static const struct pass_case rounds[] = {
+    {"a loop of one iteration, tested at the bottom",
+     HEAD ".engine sp\n mov r2, 0\nl: st a, r1\n add r2, r2, 1\n"
+          " br.lt r2, 1, l\n sync\n halt\n",
+     NSR_OK,
+     "sp[1] st after sp[1] st (carried): must, sbuf 0..3, unordered in the "
+     "input\n"},
+    {"of two",
+     HEAD ".engine sp\n mov r2, 0\nl: st a, r1\n add r2, r2, 1\n"
+          " br.lt r2, 2, l\n sync\n halt\n",
+     NSR_E_RACE,
+     "in the first iteration of the loop at sp[1] (k.s:13) and "
+     "the one behind it"},
+    {"of one, tested on top",
+     HEAD ".engine sp\n mov r2, 0\nl: br.ge r2, 1, d\n st a, r1\n"
+          " add r2, r2, 1\n br l\nd: sync\n halt\n",
+     NSR_OK,
+     "sp[2] st after sp[2] st (carried): must, sbuf 0..3, unordered in the "
+     "input\n"},
+    {"what is in front of the test runs twice",
+     HEAD ".engine sp\n mov r2, 0\nl: st a, r1\n br.ge r2, 1, d\n"
+          " add r2, r2, 1\n br l\nd: sync\n halt\n",
+     NSR_E_RACE, "race sp[1] sp[1]"},
+    {"of one, through an arm that is known to be taken",
+     HEAD ".engine sp\n mov r2, 0\n mov r3, 1\nl: br.eq r3, 0, s\n"
+          " nop\ns: st a, r1\n add r2, r2, 1\n br.lt r2, 1, l\n sync\n"
+          " halt\n",
+     NSR_OK,
+     "sp[4] st after sp[4] st (carried): must, sbuf 0..3, unordered in the "
+     "input\n"},
+    {"of one, in a loop of two",
+     HEAD ".engine sp\n mov r3, 0\nk: mov r2, 0\nl: st a, r1\n"
+          " add r2, r2, 1\n br.lt r2, 1, l\n add r3, r3, 1\n"
+          " br.lt r3, 2, k\n sync\n halt\n",
+     NSR_E_RACE, "the loop at sp[1] (k.s:13)"},
+    {"the two arms of a branch",
+     HEAD ".engine sp\n br.eq r1, 0, s\n st a, r1\n br t\ns: st a, r1\n"
+          "t: sync\n halt\n",
+     NSR_OK, "sp[1] st after sp[3] st: must, sbuf 0..3\n"},
+    {"in a loop with a barrier",
+     HEAD ".engine sp\nl: br.eq r1, 0, s\n st a, r1\n br t\ns: st a, r1\n"
+          "t: sync\n br.lt r1, r2, l\n sync\n halt\n",
+     NSR_OK,
+     "sp[3] st after sp[1] st (carried): must, sbuf 0..3\n"
+     "sp[3] st after sp[3] st (carried): must, sbuf 0..3\n"
+     "sp[1] st after sp[3] st: must, sbuf 0..3\n"
+     "sp[1] st after sp[1] st (carried): must, sbuf 0..3\n"},
+    {"in a loop without one",
+     HEAD ".engine sp\nl: br.eq r1, 0, s\n st a, r1\n br t\ns: st a, r1\n"
+          "t: br.lt r1, r2, l\n sync\n halt\n",
+     NSR_OK,
+     "sp[3] st after sp[1] st (carried): must, sbuf 0..3, unordered in the "
+     "input\n"
+     "sp[3] st after sp[3] st (carried): must, sbuf 0..3, unordered in the "
+     "input\n"
+     "sp[1] st after sp[3] st: must, sbuf 0..3, unordered in the input\n"
+     "sp[1] st after sp[1] st (carried): must, sbuf 0..3, unordered in the "
+     "input\n"},
+};
+
+static void test_rounds(void **state) {
+  (void)state;
+  CHECK_CASES(rounds, NSR_STAGE_DEPS);
+}
+
 static void test_privates(void **state) {
   (void)state;
   CHECK_CASES(privates, NSR_STAGE_DEPS);
@@ -207,6 +274,13 @@ static const struct pass_case distances[] = {
      NSR_OK, "sp[5] dma q0 after sp[5] dma q0 (carried): may, sbuf 64..95\n"},
     {"advancing: never the same bytes",
      LOOP(" dma q0, y+r5[4*4], x[4*4]\n add r5, r5, 16\n"), NSR_OK, ""},
+    {"a byte, an element and its last byte, by one register",
+     LOOP(" dma q0, r+r5:u8, x:u8\n sync 3\n dma q0, r+r5, x\n sync 4\n"
+          " dma q0, y:u8, r+3+r5:u8\n add r5, r5, 8\n"),
+     NSR_OK,
+     "sp[5] dma q0 after sp[3] dma q0: may, sbuf 64..111\n"
+     "sp[7] dma q0 after sp[5] dma q0: may, sbuf 64..111\n"
+     "sp[7] dma q0 after sp[7] dma q0 (carried): must, dram 65536..65536\n"},
     {"advancing by half of what is written",
      LOOP(" dma q0, y+r5[4*4], x[4*4]\n add r5, r5, 8\n"), NSR_OK,
      "sp[3] dma q0 after sp[3] dma q0 (carried): may, dram 65536..66559\n"},
@@ -381,10 +455,11 @@ static void test_hidden(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_hidden),   cmocka_unit_test(test_words),
-      cmocka_unit_test(test_outside),  cmocka_unit_test(test_waits),
-      cmocka_unit_test(test_ways),     cmocka_unit_test(test_races),
-      cmocka_unit_test(test_privates), cmocka_unit_test(test_distances),
+      cmocka_unit_test(test_hidden),    cmocka_unit_test(test_words),
+      cmocka_unit_test(test_outside),   cmocka_unit_test(test_waits),
+      cmocka_unit_test(test_ways),      cmocka_unit_test(test_races),
+      cmocka_unit_test(test_privates),  cmocka_unit_test(test_rounds),
+      cmocka_unit_test(test_distances),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

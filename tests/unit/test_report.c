@@ -14,7 +14,8 @@ static const struct nsr_kept_barrier kept[] = {
       .label = "done",
       .source_file = "k.s",
       .source_line = 40},
-     "exit barrier", false},
+     "exit barrier",
+     false},
     {{.engine = "act", .insn = 3}, "a computed jump", true}};
 
 static const struct nsr_may_pair pairs[] = {
@@ -118,6 +119,7 @@ static void test_text(void **state) {
 static void test_json(void **state) {
   struct nsr_rewrite_report r = report();
   (void)state;
+  r.facts = "f:1: race: used\nf:3: x: not used\n";
   same_json(
       &r, "a.o", "b.o",
       "{\"input\":\"a.o\",\"output\":\"b.o\",\"changed\":true," COUNTS(
@@ -132,15 +134,18 @@ static void test_json(void **state) {
              "\"label\":\"done\",\"source\":{\"file\":\"k.s\",\"line\":40},"
              "\"reason\":\"exit barrier\"},{\"engine\":\"act\",\"index\":3,"
              "\"label\":null,\"source\":null,\"reason\":\"a computed "
-             "jump\"}]," ENGINES);
+             "jump\"}],\"facts\":[\"f:1: race: used\",\"f:3: x: not "
+             "used\"]," ENGINES);
   r.judged = false;
   r.nkept = 0;
+  r.facts = NULL;
   same_json(&r, "a\xff\xc3\xa4.o", NULL,
             "{\"input\":\"a???.o\",\"output\":null,\"changed\":true," COUNTS(
                 30, 37, 6, 2, 1, 6,
                 3) ",\"semaphores\":3,\"scheme\":\"mixed\",\"scopes\":2,"
                    "\"dependences\":7," PAIRS "\"verdict\":\"not "
-                   "judged\",\"judgement\":null,\"kept_barriers\":[]," ENGINES);
+                   "judged\",\"judgement\":null,\"kept_barriers\":[],"
+                   "\"facts\":[]," ENGINES);
 }
 
 /* Names that are no UTF-8, of files and in places, still make a line. */

@@ -303,10 +303,15 @@ static void print_json(FILE *out, const struct table *b) {
     json_text(out, "set", r->value);
     fprintf(out,
             ",\"ns\":%.3f,\"cycles\":%.3f,\"ratio\":%.6f,"
-            "\"instructions\":%llu,\"barriers\":%llu",
+            "\"instructions\":%llu,\"barriers\":%llu,\"operations\":%llu,"
+            "\"branches\":%llu,\"waits\":%llu,\"work\":%llu,\"noops\":%llu",
             r->time.ns, r->time.cycles, r->ratio,
             (unsigned long long)r->time.instructions,
-            (unsigned long long)r->time.barriers);
+            (unsigned long long)r->time.barriers,
+            (unsigned long long)r->time.operations,
+            (unsigned long long)r->time.branches,
+            (unsigned long long)r->time.waits, (unsigned long long)r->time.work,
+            (unsigned long long)r->time.noops);
     json_engines(out, &r->time);
     json_blocked(out, &r->time);
     fputs("}\n", out);

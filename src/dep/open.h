@@ -1,0 +1,25 @@
+/* open.h - pairs that the input leaves unordered: which of them are races.
+ */
+#ifndef NSR_DEP_OPEN_H
+#define NSR_DEP_OPEN_H
+
+#include "dep/dep.h"
+#include "dep/distance.h"
+
+/* Whether both surely run in one execution of the region, in one body of it or
+ * in iterations of a loop that follow each other: elsewhere the input may be
+ * ordered in ways that a walk over all paths does not see, and the judge
+ * decides. */
+bool nsr_open_together(const struct nsr_distances *d, const struct nsr_dep *x);
+
+/* Whether no execution of the region runs both: they lie in the two arms of a
+ * branch, and no loop of the region is around that. */
+bool nsr_open_exclusive(const struct nsr_tree *t, const struct nsr_dep *x);
+
+/* Reports a race of the input. k: so many iterations of the loop around both
+ * lie between the two. */
+enum nsr_status nsr_open_race(struct nsr_ctx *ctx,
+                              const struct nsr_distances *d,
+                              const struct nsr_dep *x);
+
+#endif
