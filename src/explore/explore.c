@@ -263,7 +263,7 @@ enum nsr_status nsr_explore(struct nsr_ctx *ctx, const struct nsr_kernel *a,
                             struct nsr_exploration *out) {
   struct explorer x = {.ctx = ctx, .out = out};
   *out = (struct nsr_exploration){
-      .judgement = {.text = "", .input = "", .notes = ""},
+      .judgement = {.text = "", .input = "", .notes = "", .facts = ""},
       .demands = {.text = ""}};
   const char *why = nsr_judge_shape(ctx, a, b);
   if (why) {
