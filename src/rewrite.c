@@ -463,7 +463,8 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
 /* ---- dumps */
 
 int nsr_stage_parse(const char *name) {
-  static const char *const names[] = {"cfg", "scopes", "deps", "plan"};
+  static const char *const names[] = {"cfg", "scopes", "deps", "orders",
+                                      "plan"};
   for (int i = 0; i <= NSR_STAGE_PLAN; i++)
     if (strcmp(names[i], name) == 0)
       return i;
@@ -481,18 +482,29 @@ static enum nsr_status order_without_waits(struct nsr_ctx *ctx,
   return nsr_tree_linearize(ctx, &b->tree, &b->islands, &b->target);
 }
 
+/* Runs the passes that a stage needs. */
+static enum nsr_status run_to(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                              enum nsr_stage stage,
+                              const struct nsr_rewrite_options *options,
+                              struct work_bench *b) {
+  NSR_TRY(read_program(ctx, k, options, b));
+  NSR_TRY(stage >= NSR_STAGE_DEPS ? analyse(ctx, options, b, true)
+                                  : order_without_waits(ctx, b));
+  if (stage == NSR_STAGE_ORDERS)
+    return nsr_needs_select(ctx, &b->deps, &b->needs);
+  return stage == NSR_STAGE_PLAN ? synthesise(ctx, options, b) : NSR_OK;
+}
+
 enum nsr_status nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                          enum nsr_stage stage,
                          const struct nsr_rewrite_options *options,
                          const char **text) {
   struct work_bench b = {0};
+  struct nsr_orders orders = {&b.deps, &b.needs, NULL};
   struct nsr_strbuf out;
   nsr_strbuf_init(&out, ctx, NSR_KEEP);
-  NSR_TRY(read_program(ctx, k, options, &b));
-  NSR_TRY(stage >= NSR_STAGE_DEPS ? analyse(ctx, options, &b, true)
-                                  : order_without_waits(ctx, &b));
-  if (stage >= NSR_STAGE_PLAN)
-    NSR_TRY(synthesise(ctx, options, &b));
+  NSR_TRY(run_to(ctx, k, stage, options, &b));
+  orders.target = b.target;
   switch (stage) {
   case NSR_STAGE_CFG:
     nsr_print_cfg(&out, &b.tree);
@@ -503,9 +515,32 @@ enum nsr_status nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   case NSR_STAGE_DEPS:
     nsr_print_deps(&out, &b.deps);
     break;
+  case NSR_STAGE_ORDERS:
+    nsr_print_orders(&out, &orders);
+    break;
   case NSR_STAGE_PLAN:
     nsr_print_plan(&out, &b.plan);
     break;
   }
+  return nsr_strbuf_done(&out, text, NULL);
+}
+
+enum nsr_status nsr_dump_dot(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                             enum nsr_stage stage,
+                             const struct nsr_rewrite_options *options,
+                             const char **text) {
+  struct work_bench b = {0};
+  struct nsr_orders orders = {&b.deps, &b.needs, NULL};
+  struct nsr_strbuf out;
+  if (stage != NSR_STAGE_SCOPES && stage != NSR_STAGE_ORDERS)
+    return nsr_fail(ctx, NSR_E_USAGE, NSR_NOWHERE,
+                    "scopes and orders alone are graphs");
+  nsr_strbuf_init(&out, ctx, NSR_KEEP);
+  NSR_TRY(run_to(ctx, k, stage, options, &b));
+  orders.target = b.target;
+  if (stage == NSR_STAGE_SCOPES)
+    nsr_dot_scopes(&out, &b.tree);
+  else
+    nsr_dot_orders(&out, &orders);
   return nsr_strbuf_done(&out, text, NULL);
 }

@@ -21,9 +21,14 @@ static const char usage[] =
     "  -d, --disassemble  assembly text, which nsync-as assembles to FILE\n"
     "      --json         JSON lines, which nsync-as --json assembles to FILE\n"
     "      --dump=STAGES  what the passes of nsync-rewrite make: any of cfg,\n"
-    "                     scopes, deps, plan, separated by commas\n"
+    "                     scopes, deps, orders, plan, separated by commas\n"
     "      --scopes       the same as --dump=scopes\n"
-    "      --deps         the same as --dump=deps\n"
+    "      --deps         the same as --dump=orders: the dependences, a line\n"
+    "                     each: who after whom, kind, the loop that carries "
+    "it\n"
+    "                     and the distance there, how the output keeps it, "
+    "bytes\n"
+    "      --dot          --scopes or --deps as a graph in the dot language\n"
     "      --facts=FILE   for these: what is known of the kernel, as for\n"
     "                     nsync-rewrite\n"
     "      --member=NAME  this member of an archive only\n"
@@ -45,6 +50,7 @@ struct request {
   const char *in, *out, *member, *facts;
   enum form form;
   const char *stages; /* "cfg,plan" */
+  bool dot;
 };
 
 /* ---- output: pieces, written at the end as one */
@@ -233,8 +239,9 @@ static enum nsr_status stages(struct tool *t, const struct request *r,
   const char *text, *list = r->stages;
   NSR_TRY(tool_facts(t, r->facts, k, &options.judge.facts));
   while (*list) {
-    NSR_TRY(nsr_dump(t->ctx, k, (enum nsr_stage)next_stage(&list), &options,
-                     &text));
+    enum nsr_stage stage = (enum nsr_stage)next_stage(&list);
+    NSR_TRY(
+        (r->dot ? nsr_dump_dot : nsr_dump)(t->ctx, k, stage, &options, &text));
     NSR_TRY(put(o, text, strlen(text)));
   }
   return NSR_OK;
@@ -325,14 +332,25 @@ static bool set_form(struct tool *t, struct request *r, enum form form,
   r->form = form;
   r->stages = list;
   if (list && !*list)
-    return tool_refuse(t, "--dump: expected cfg, scopes, deps or plan");
+    return tool_refuse(t, "--dump: expected cfg, scopes, deps, orders or plan");
   while (list && *list) {
     const char *at = list;
     if (next_stage(&list) < 0)
-      return tool_refuse(t, "--dump=%s: expected cfg, scopes, deps or plan",
-                         at);
+      return tool_refuse(
+          t, "--dump=%s: expected cfg, scopes, deps, orders or plan", at);
   }
   return true;
+}
+
+/* Whether all that is to be printed are graphs. */
+static bool graphs(struct tool *t, const struct request *r) {
+  const char *list = r->stages;
+  bool good = r->form == STAGES;
+  while (good && list && *list) {
+    int stage = next_stage(&list);
+    good = stage == NSR_STAGE_SCOPES || stage == NSR_STAGE_ORDERS;
+  }
+  return good || tool_refuse(t, "--dot is for --scopes and --deps");
 }
 
 static bool facts(struct tool *t, const struct request *r) {
@@ -346,7 +364,8 @@ enum {
   OPTION_SCOPES = 'S',
   OPTION_DEPS = 'D',
   OPTION_DUMP = 'P',
-  OPTION_FACTS = 'F'
+  OPTION_FACTS = 'F',
+  OPTION_DOT = 'O'
 };
 
 /* false: said what is wrong with the option. */
@@ -361,7 +380,10 @@ static bool option(struct tool *t, struct request *r, int c) {
   case OPTION_SCOPES:
     return set_form(t, r, STAGES, "scopes");
   case OPTION_DEPS:
-    return set_form(t, r, STAGES, "deps");
+    return set_form(t, r, STAGES, "orders");
+  case OPTION_DOT:
+    r->dot = true;
+    return true;
   case 'm':
     r->member = optarg;
     return true;
@@ -384,6 +406,7 @@ int main(int argc, char **argv) {
       {"scopes", no_argument, NULL, OPTION_SCOPES},
       {"deps", no_argument, NULL, OPTION_DEPS},
       {"facts", required_argument, NULL, OPTION_FACTS},
+      {"dot", no_argument, NULL, OPTION_DOT},
       {"member", required_argument, NULL, 'm'},
       {"output", required_argument, NULL, 'o'},
       TOOL_OPTIONS};
@@ -401,7 +424,7 @@ int main(int argc, char **argv) {
   if (!tool_named(&t, "FILE", r.in) ||
       (r.out && (!tool_named(&t, "OUT", r.out) ||
                  !tool_apart(&t, "FILE and OUT", r.in, r.out))) ||
-      (r.facts && !facts(&t, &r)))
+      (r.facts && !facts(&t, &r)) || (r.dot && !graphs(&t, &r)))
     return tool_stop(&t);
   return tool_exit(&t, run(&t, &r));
 }

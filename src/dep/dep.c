@@ -95,6 +95,8 @@ static bool set_distance(const struct search *s, const struct nsr_site *x,
   if (k == NSR_NEVER)
     return false;
   d->lag = exact ? lag_of(s, d->p, k) : 0;
+  d->distance = (uint8_t)(k < UINT8_MAX ? k : UINT8_MAX);
+  d->exact = exact;
   d->sure = exact && k == 0 && !x->may && !s->site->may &&
             nsr_distance_every(s->d, d->p) && nsr_distance_every(s->d, d->c);
   return true;
@@ -182,6 +184,15 @@ static enum nsr_status leave_open(struct search *s, const struct nsr_site *x,
 
 enum found { NEVER_MEETS, ORDERED, OPEN };
 
+static uint8_t kinds_of(const struct nsr_site *p, const struct nsr_site *c) {
+  unsigned kinds = 0;
+  kinds |= p->writes && c->reads ? NSR_DEP_RAW : 0;
+  kinds |= p->reads && c->writes ? NSR_DEP_WAR : 0;
+  kinds |= p->writes && c->writes ? NSR_DEP_WAW : 0;
+  kinds |= p->external || c->external ? NSR_DEP_EXTERNAL : 0;
+  return (uint8_t)kinds;
+}
+
 /* One entry: its dependence, if it is one; *lag tells how strong the order
  * is. */
 static enum nsr_status look(struct search *s, const struct nsr_chain_entry *e,
@@ -193,6 +204,7 @@ static enum nsr_status look(struct search *s, const struct nsr_chain_entry *e,
   struct nsr_dep d = {.p = e->work,
                       .c = s->w,
                       .overlap = must ? NSR_OVERLAP_MUST : NSR_OVERLAP_MAY,
+                      .kinds = kinds_of(x, s->site),
                       .where = l->where};
   uint32_t least = 0;
   bool known;
@@ -474,6 +486,10 @@ static void merge_pairs(struct search *s, uint32_t from) {
     last->sure |= v[i].sure;
     last->unordered &= v[i].unordered;
     last->allowed |= v[i].allowed;
+    last->kinds |= v[i].kinds;
+    last->exact &= v[i].exact;
+    if (v[i].distance < last->distance)
+      last->distance = v[i].distance;
   }
   s->deps.n = kept;
 }

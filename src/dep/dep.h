@@ -11,13 +11,25 @@
 #include "ir/tree.h"
 #include "mem/footprint.h"
 
+enum {
+  NSR_DEP_RAW = 1, /* what p wrote is read */
+  NSR_DEP_WAR = 2, /* what p read is overwritten */
+  NSR_DEP_WAW = 4,
+  NSR_DEP_EXTERNAL = 8 /* what others do may lie between */
+};
+
 struct nsr_dep {
-  uint32_t p, c;   /* works; p >= c: carried by a loop around both */
-  uint8_t lag;     /* 0..NSR_MAX_LAG */
-  uint8_t overlap; /* enum nsr_overlap; NO: nothing is owed */
-  bool unordered;  /* a may pair that the input leaves unordered */
-  bool allowed;    /* a race that facts allow */
-  bool sure;       /* addresses that differ by iteration meet in each one */
+  uint32_t p, c;    /* works; p >= c: carried by a loop around both */
+  uint8_t lag;      /* 0..NSR_MAX_LAG */
+  uint8_t overlap;  /* enum nsr_overlap; NO: nothing is owed */
+  bool unordered;   /* a may pair that the input leaves unordered */
+  bool allowed;     /* a race that facts allow */
+  bool sure;        /* addresses that differ by iteration meet in each one */
+  uint8_t kinds;    /* what it keeps in order: NSR_DEP_RAW, .. */
+  uint8_t distance; /* no conflict is nearer, in iterations of the outermost
+                       loop around both, 255 at most; where a loop inside that
+                       one is around both, 0 */
+  bool exact;       /* .. and there is one at that distance, if at all */
   struct nsr_bytes where; /* bytes in common */
 };
 

@@ -8,8 +8,8 @@ static const char *engine_name(const struct nsr_tree *t, int e) {
 }
 
 /* "act[12] tt" */
-static void put_work(struct nsr_strbuf *b, const struct nsr_tree *t,
-                     uint32_t w) {
+void nsr_print_work(struct nsr_strbuf *b, const struct nsr_tree *t,
+                    uint32_t w) {
   const struct nsr_work *x = &t->works[w];
   const struct nsr_kernel *k = t->program->k;
   struct nsr_insn insn;
@@ -26,6 +26,11 @@ static void put_work(struct nsr_strbuf *b, const struct nsr_tree *t,
                     bad ? "?" : insn.desc->mnemonic);
   if (x->channel >= k->isa->nengines)
     nsr_strbuf_printf(b, " %s", nsr_channel_name(k, x->channel));
+}
+
+void nsr_print_source(struct nsr_strbuf *b, const struct nsr_place *p) {
+  if (p->source_file && p->source_line)
+    nsr_strbuf_printf(b, " (%s:%u)", p->source_file, p->source_line);
 }
 
 static void indent(struct nsr_strbuf *b, uint32_t depth) {
@@ -82,7 +87,7 @@ static void put_part(struct nsr_strbuf *b, const struct nsr_tree *t,
   }
   for (uint32_t i = part->first; i < part->first + part->n; i++) {
     indent(b, depth);
-    put_work(b, t, i);
+    nsr_print_work(b, t, i);
     nsr_strbuf_puts(b, t->works[i].island ? " (island)\n" : "\n");
   }
 }
@@ -113,9 +118,9 @@ void nsr_print_scopes(struct nsr_strbuf *b, const struct nsr_tree *t) {
 
 static void put_dep(struct nsr_strbuf *b, const struct nsr_tree *t,
                     const struct nsr_dep *d) {
-  put_work(b, t, d->c);
+  nsr_print_work(b, t, d->c);
   nsr_strbuf_puts(b, " after ");
-  put_work(b, t, d->p);
+  nsr_print_work(b, t, d->p);
   nsr_strbuf_puts(b, d->p < d->c ? "" : " (carried)");
   if (d->lag)
     nsr_strbuf_printf(b, " but the last %u", d->lag);
@@ -173,11 +178,11 @@ static void put_wait(struct nsr_strbuf *b, const struct nsr_plan *plan,
   for (uint32_t o = w->first_op; o < w->first_op + w->nops; o++)
     put_op(b, engine_name(plan->tree, plan->tree->works[w->c].engine),
            &plan->ops[o]);
-  put_work(b, plan->tree, w->c);
+  nsr_print_work(b, plan->tree, w->c);
   nsr_strbuf_printf(b, " waits s%u >= ", w->sem);
   put_threshold(b, plan, w);
   nsr_strbuf_puts(b, " for ");
-  put_work(b, plan->tree, w->p);
+  nsr_print_work(b, plan->tree, w->p);
   nsr_strbuf_puts(b, "\n");
 }
 
@@ -216,7 +221,7 @@ static void put_marker(struct nsr_strbuf *b, const struct nsr_plan *plan,
 static void put_member(struct nsr_strbuf *b, const struct nsr_plan *plan,
                        uint32_t w) {
   const struct nsr_tree *t = plan->tree;
-  put_work(b, t, w);
+  nsr_print_work(b, t, w);
   nsr_strbuf_printf(b, " counts in s%d, scope %u", (int)plan->update[w],
                     t->works[w].scope);
   if (plan->weight[w] != 1)

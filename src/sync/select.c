@@ -24,9 +24,7 @@ struct select {
   bool holds;
 };
 
-/* Whom engine waits for to know of p: p itself, or, in a scope it does not
- * run, the marker behind the outermost such scope. */
-static uint32_t awaited_for(const struct nsr_tree *t, uint32_t p, int engine) {
+uint32_t nsr_needs_awaited(const struct nsr_tree *t, uint32_t p, int engine) {
   uint32_t scope = NSR_NONE;
   for (uint32_t s = t->works[p].scope; !nsr_common_runs(t, s, engine);
        s = t->scopes[s].parent)
@@ -67,7 +65,7 @@ static enum nsr_status all_hold(struct select *s, uint32_t w, bool *yes) {
 static struct nsr_need need_for(const struct select *s,
                                 const struct nsr_dep *d) {
   const struct nsr_tree *t = s->deps->tree;
-  uint32_t p = awaited_for(t, d->p, t->works[d->c].engine);
+  uint32_t p = nsr_needs_awaited(t, d->p, t->works[d->c].engine);
   return (struct nsr_need){d->c, p, p == d->p ? d->lag : 0u};
 }
 

@@ -25,4 +25,8 @@ NSR_MUST_USE enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
                                               const struct nsr_deps *deps,
                                               struct nsr_needs *out);
 
+/* Whom an engine waits for to know of p: p itself, or, in a scope it does not
+ * run, the marker behind the outermost such scope. */
+uint32_t nsr_needs_awaited(const struct nsr_tree *t, uint32_t p, int engine);
+
 #endif

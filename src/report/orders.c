@@ -1,0 +1,177 @@
+/* orders.c - dependences, a line each: who, what kind, at which level and
+ * distance, how the output keeps them, which bytes; then waits of the input
+ * for which nothing in memory is a reason.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "report/stages.h"
+
+/* ---- what there is to say */
+
+static bool is_load(const struct nsr_tree *t, uint32_t w) {
+  const struct nsr_work *x = &t->works[w];
+  return !x->marker && nsr_work_node(t, x)->cls == NSR_LOAD;
+}
+
+void nsr_order_kinds(const struct nsr_orders *o, const struct nsr_dep *d,
+                     char *out, size_t size) {
+  const struct nsr_tree *t = o->deps->tree;
+  const struct {
+    bool is;
+    const char *name;
+  } kinds[] = {{d->kinds & NSR_DEP_RAW, "RAW"},
+               {d->kinds & NSR_DEP_WAR, "WAR"},
+               {d->kinds & NSR_DEP_WAW, "WAW"},
+               {d->kinds & NSR_DEP_EXTERNAL, "external"},
+               {is_load(t, d->p) || is_load(t, d->c), "control"},
+               {o->target[d->c] == d->p, "explicit"}};
+  size_t n = 0;
+  out[0] = 0;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (kinds[i].is && n < size)
+      n += (size_t)snprintf(out + n, size - n, "%s%s", n ? "+" : "",
+                            kinds[i].name);
+}
+
+/* The wait for d's producer, NULL: it follows from others. */
+static const struct nsr_need *need_of(const struct nsr_orders *o,
+                                      const struct nsr_dep *d) {
+  const struct nsr_tree *t = o->deps->tree;
+  const struct nsr_needs *n = o->needs;
+  uint32_t p = nsr_needs_awaited(t, d->p, t->works[d->c].engine);
+  size_t lo = 0, hi = n->n;
+  while (lo < hi) {
+    size_t mid = lo + (hi - lo) / 2;
+    if (n->v[mid].c < d->c)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  for (; lo < n->n && n->v[lo].c == d->c; lo++)
+    if (n->v[lo].p == p && n->v[lo].lag <= d->lag)
+      return &n->v[lo];
+  return NULL;
+}
+
+enum nsr_kept_by nsr_order_kept_by(const struct nsr_orders *o,
+                                   const struct nsr_dep *d) {
+  const struct nsr_need *n = need_of(o, d);
+  if (!n)
+    return NSR_BY_OTHERS;
+  if (o->deps->tree->works[n->p].marker)
+    return NSR_BY_MARKER;
+  return n->lag ? NSR_BY_ROTATION : NSR_BY_RECENT;
+}
+
+/* ---- lines */
+
+static void put_end(struct nsr_strbuf *b, const struct nsr_tree *t,
+                    uint32_t w) {
+  struct nsr_place at = nsr_work_place(t, &t->works[w]);
+  nsr_print_work(b, t, w);
+  nsr_print_source(b, &at);
+}
+
+/* The loop that carries it and the distance there. */
+static void put_level(struct nsr_strbuf *b, const struct nsr_tree *t,
+                      const struct nsr_dep *d) {
+  uint32_t scope =
+      nsr_common_shared(t, t->works[d->p].scope, t->works[d->c].scope);
+  uint32_t outer = NSR_NONE, inner = NSR_NONE;
+  for (uint32_t s = scope; s != NSR_NONE; s = t->scopes[s].parent)
+    if (t->scopes[s].kind == NSR_SCOPE_LOOP) {
+      inner = inner == NSR_NONE ? s : inner;
+      outer = s;
+    }
+  if (inner == NSR_NONE) {
+    nsr_strbuf_puts(b, "program, once");
+    return;
+  }
+  bool known = inner == outer || d->distance;
+  uint32_t distance = known ? d->distance : d->p >= d->c;
+  uint32_t level = known ? outer : inner;
+  int e = t->works[d->c].engine;
+  struct nsr_place at = nsr_program_place(
+      t->program, e, t->local[e].scopes[t->scopes[level].local[e]].entry);
+  nsr_strbuf_printf(b, "loop %u", level);
+  nsr_print_source(b, &at);
+  nsr_strbuf_printf(b, ", distance %s%u",
+                    d->exact && known ? "" : ">= ", distance);
+}
+
+static void put_form(struct nsr_strbuf *b, const struct nsr_orders *o,
+                     const struct nsr_dep *d) {
+  const struct nsr_need *n = need_of(o, d);
+  switch (nsr_order_kept_by(o, d)) {
+  case NSR_BY_RECENT:
+    nsr_strbuf_puts(b, "most recent");
+    return;
+  case NSR_BY_ROTATION:
+    nsr_strbuf_printf(b, "rotation, all but the last %u", n->lag);
+    return;
+  case NSR_BY_MARKER:
+    nsr_strbuf_puts(b, "marker");
+    return;
+  case NSR_BY_OTHERS:
+    nsr_strbuf_puts(b, "follows from other waits");
+    return;
+  }
+}
+
+static void put_bytes(struct nsr_strbuf *b, const struct nsr_bytes *x) {
+  if (x->space > NSR_PSUM) {
+    nsr_strbuf_puts(b, "hidden state");
+    return;
+  }
+  nsr_strbuf_puts(b, nsr_space_name((enum nsr_space)x->space));
+  if (x->space != NSR_DRAM)
+    nsr_strbuf_printf(b, " partitions %u..%u", x->part,
+                      x->part + x->nparts - 1);
+  nsr_strbuf_printf(b, " bytes %lld..%lld", (long long)x->lo,
+                    (long long)x->hi - 1);
+}
+
+static void put_order(struct nsr_strbuf *b, const struct nsr_orders *o,
+                      const struct nsr_dep *d) {
+  const struct nsr_tree *t = o->deps->tree;
+  char kinds[64];
+  nsr_order_kinds(o, d, kinds, sizeof kinds);
+  put_end(b, t, d->c);
+  nsr_strbuf_puts(b, " after ");
+  put_end(b, t, d->p);
+  nsr_strbuf_printf(b, ": %s, ", kinds);
+  put_level(b, t, d);
+  nsr_strbuf_puts(b, ", ");
+  put_form(b, o, d);
+  nsr_strbuf_puts(b, d->overlap == NSR_OVERLAP_MUST ? ", must, " : ", may, ");
+  put_bytes(b, &d->where);
+  nsr_strbuf_puts(b, d->unordered ? ", unordered in the input"
+                     : d->allowed ? ", a race that facts allow"
+                                  : "");
+  nsr_strbuf_puts(b, "\n");
+}
+
+static bool owed(const struct nsr_orders *o, uint32_t c, uint32_t p) {
+  const struct nsr_deps *deps = o->deps;
+  for (uint32_t i = deps->first[c]; i < deps->first[c + 1]; i++)
+    if (deps->deps[i].p == p && deps->deps[i].overlap != NSR_OVERLAP_NO)
+      return true;
+  return false;
+}
+
+void nsr_print_orders(struct nsr_strbuf *b, const struct nsr_orders *o) {
+  const struct nsr_tree *t = o->deps->tree;
+  for (uint32_t i = 0; i < o->deps->n; i++)
+    if (o->deps->deps[i].overlap != NSR_OVERLAP_NO)
+      put_order(b, o, &o->deps->deps[i]);
+  for (uint32_t c = 0; c < t->nworks; c++) {
+    uint32_t p = o->target[c];
+    if (p == NSR_NONE || owed(o, c, p))
+      continue;
+    put_end(b, t, c);
+    nsr_strbuf_puts(b, " after ");
+    put_end(b, t, p);
+    nsr_strbuf_puts(b, ": explicit, no bytes in common, not owed\n");
+  }
+}
