@@ -13,6 +13,7 @@
 #include "emit/weave.h"
 #include "ir/islands.h"
 #include "ir/keeps.h"
+#include "report/rewritten.h"
 #include "report/stages.h"
 #include "sync/published.h"
 
@@ -111,14 +112,17 @@ static uint32_t at_most(uint32_t max, bool limit) {
   return max || limit ? max : UINT32_MAX;
 }
 
+static struct nsr_budget budget_of(const struct nsr_rewrite_options *o) {
+  return (struct nsr_budget){at_most(o->max_registers, o->limit_registers),
+                             at_most(o->max_semaphores, o->limit_semaphores),
+                             o->scheme, o->published};
+}
+
 /* From dependences to the plan. */
 static enum nsr_status synthesise(struct nsr_ctx *ctx,
                                   const struct nsr_rewrite_options *options,
                                   struct work_bench *b) {
-  struct nsr_budget budget = {
-      at_most(options->max_registers, options->limit_registers),
-      at_most(options->max_semaphores, options->limit_semaphores),
-      options->scheme, options->published};
+  struct nsr_budget budget = budget_of(options);
   bool more = options->scheme == NSR_SCHEME_PUBLISHED;
   NSR_TRY(nsr_needs_select(ctx, &b->deps, &b->needs));
   while (more && !options->published_recent) {
@@ -127,6 +131,167 @@ static enum nsr_status synthesise(struct nsr_ctx *ctx,
       NSR_TRY(nsr_needs_select(ctx, &b->deps, &b->needs));
   }
   return nsr_plan_make(ctx, &b->tree, &b->needs, &budget, &b->plan);
+}
+
+/* ---- what does not fit */
+
+/* Regions whose barriers stay, so that the rest can be counted. */
+struct fit {
+  struct nsr_ctx *ctx;
+  const struct nsr_rewrite_options *options;
+  struct work_bench *b;
+  bool asked; /* as in analyse */
+  struct nsr_regions regions;
+  bool *given_up; /* by region */
+  NSR_VEC(struct nsr_trouble) known;
+  const char *why;
+};
+
+/* Where registers are lacking the program's own regions come last: they are
+ * counted without. */
+static enum nsr_status order_regions(struct fit *f) {
+  struct nsr_region *v = f->regions.v, *sorted;
+  uint32_t n = f->regions.n, top = 0;
+  NSR_NEW(f->ctx, NSR_SCRATCH, sorted, n);
+  while (top < n && v[top].loops == 0)
+    top++;
+  if (f->b->plan.lack.engine < 0)
+    top = 0;
+  for (uint32_t i = 0; i < n; i++)
+    sorted[i] = v[(i + top) % n];
+  f->regions.v = sorted;
+  return NSR_OK;
+}
+
+static enum nsr_status list_regions(struct fit *f) {
+  struct nsr_islands islands;
+  struct work_bench *b = f->b, again = {.program = b->program};
+  const struct nsr_lack *lack = &b->plan.lack;
+  const char *what = lack->engine < 0 ? "semaphore" : "register";
+  const char *of = lack->engine < 0 ? "" : " of ";
+  const char *engine =
+      lack->engine < 0 ? "" : b->program.k->isa->engines[lack->engine];
+  NSR_TRY(nsr_tree_build(f->ctx, &b->program, &b->doubts, &again.tree));
+  NSR_TRY(
+      nsr_islands_find(f->ctx, &again.tree, b->known.v, b->known.n, &islands));
+  NSR_TRY(nsr_islands_regions(f->ctx, &again.tree, &islands, &f->regions));
+  NSR_NEW(f->ctx, NSR_SCRATCH, f->given_up, islands.nregions);
+  f->why = nsr_printf(f->ctx, NSR_SCRATCH,
+                      "is not counted: all would take %u %s%s%s%s, and %u may "
+                      "be used",
+                      lack->want, what, lack->want == 1 ? "" : "s", of, engine,
+                      lack->have);
+  return f->why ? order_regions(f) : NSR_E_NOMEM;
+}
+
+/* Gives up regions from..to-1, in their order, or takes that back. */
+static void set_regions(struct fit *f, uint32_t from, uint32_t to, bool up) {
+  for (uint32_t i = from; i < to; i++)
+    f->given_up[f->regions.v[i].id] = up;
+}
+
+static bool work_given_up(const struct fit *f, uint32_t w) {
+  const struct nsr_work *x = &f->b->tree.works[w];
+  if (x->insn >= f->b->program.stream[x->engine]->n) /* a marker */
+    return false;
+  uint32_t region = f->regions.of[x->engine][x->insn];
+  return region != NSR_NONE && f->given_up[region];
+}
+
+/* Whether a plan without the waits of the regions given up fits. */
+static enum nsr_status would_fit(struct fit *f, bool *yes) {
+  struct nsr_mark mark = nsr_scratch_mark(f->ctx);
+  struct nsr_needs some = {0};
+  struct nsr_plan plan;
+  const struct nsr_needs *all = &f->b->needs;
+  struct nsr_budget budget = budget_of(f->options);
+  NSR_NEW(f->ctx, NSR_SCRATCH, some.v, all->n);
+  for (uint32_t i = 0; i < all->n; i++)
+    if (!work_given_up(f, all->v[i].c) && !work_given_up(f, all->v[i].p))
+      some.v[some.n++] = all->v[i];
+  NSR_TRY(nsr_plan_make(f->ctx, &f->b->tree, &some, &budget, &plan));
+  *yes = !plan.lack.any;
+  nsr_scratch_release(f->ctx, mark);
+  return NSR_OK;
+}
+
+/* The first regions that have to go so that the rest would fit. */
+static enum nsr_status give_up_first(struct fit *f, uint32_t *n) {
+  uint32_t fails = 0;
+  *n = f->regions.n;
+  while (*n - fails > 1) {
+    uint32_t mid = fails + (*n - fails) / 2;
+    bool yes;
+    set_regions(f, 0, f->regions.n, false);
+    set_regions(f, 0, mid, true);
+    NSR_TRY(would_fit(f, &yes));
+    *(yes ? n : &fails) = mid;
+  }
+  set_regions(f, 0, f->regions.n, false);
+  set_regions(f, 0, *n, true);
+  return NSR_OK;
+}
+
+/* Takes back what would fit all the same, the last ones first: many at once,
+ * then fewer. */
+static enum nsr_status take_back(struct fit *f, uint32_t n) {
+  enum { EFFORT = 4000000 }; /* waits looked at */
+  uint64_t tests = EFFORT / (f->b->needs.n + 1);
+  for (uint32_t size = n / 2; size; size /= 2)
+    for (uint32_t to = n; to >= size && tests; to -= size, tests--) {
+      bool yes, any = false;
+      for (uint32_t i = to - size; i < to; i++)
+        any |= f->given_up[f->regions.v[i].id];
+      if (!any)
+        continue;
+      set_regions(f, to - size, to, false);
+      NSR_TRY(would_fit(f, &yes));
+      if (!yes)
+        set_regions(f, to - size, to, true);
+    }
+  return NSR_OK;
+}
+
+/* The passes anew, with what is given up made islands. */
+static enum nsr_status analyse_without(struct fit *f) {
+  struct work_bench *b = f->b;
+  b->known.n = 0;
+  for (size_t i = 0; i < f->known.n; i++)
+    NSR_PUSH(f->ctx, NSR_SCRATCH, &b->known, f->known.v[i]);
+  for (uint32_t i = 0; i < f->regions.n; i++) {
+    const struct nsr_region *r = &f->regions.v[i];
+    if (f->given_up[r->id])
+      NSR_PUSH(f->ctx, NSR_SCRATCH, &b->known,
+               (struct nsr_trouble){r->engine, r->insn, "the code", f->why});
+  }
+  if (b->known.n)
+    qsort(b->known.v, b->known.n, sizeof *b->known.v, nsr_trouble_compare);
+  NSR_TRY(analyse(f->ctx, f->options, b, f->asked));
+  b->plan = (struct nsr_plan){0};
+  return b->deps.tree ? synthesise(f->ctx, f->options, b) : NSR_OK;
+}
+
+/* Makes islands of as few regions as have to be for the rest to fit, those in
+ * few loops first. What stays in between may take more, so further ones may
+ * follow. */
+static enum nsr_status fit(struct nsr_ctx *ctx,
+                           const struct nsr_rewrite_options *options,
+                           struct work_bench *b, bool asked) {
+  struct fit f = {.ctx = ctx, .options = options, .b = b, .asked = asked};
+  uint32_t n;
+  if (!b->plan.lack.any)
+    return NSR_OK;
+  NSR_TRY(list_regions(&f));
+  for (size_t i = 0; i < b->known.n; i++)
+    NSR_PUSH(ctx, NSR_SCRATCH, &f.known, b->known.v[i]);
+  NSR_TRY(give_up_first(&f, &n));
+  NSR_TRY(take_back(&f, n));
+  NSR_TRY(analyse_without(&f));
+  for (; b->plan.lack.any && n <= f.regions.n; n += (f.regions.n - n) / 2 + 1) {
+    set_regions(&f, 0, n, true);
+    NSR_TRY(analyse_without(&f));
+  }
+  return NSR_OK;
 }
 
 /* ---- the new kernel */
@@ -200,152 +365,6 @@ static enum nsr_status make_kernel(struct nsr_ctx *ctx,
   return sections(ctx, k, &note, *out);
 }
 
-/* ---- the report */
-
-static enum nsr_status count_stream(struct nsr_ctx *ctx,
-                                    const struct nsr_kernel *k,
-                                    const struct nsr_stream *s, uint32_t *n,
-                                    uint32_t *barriers, uint32_t *waits) {
-  *n = s->n;
-  for (uint32_t i = 0; i < s->n; i++) {
-    struct nsr_insn x;
-    NSR_TRY(nsr_stream_decode(ctx, k, s, i, &x));
-    *barriers += x.desc->cls == NSR_BARRIER;
-    *waits += x.wait.cmp && nsr_owned(k, x.wait.sem);
-  }
-  return NSR_OK;
-}
-
-static enum nsr_status count_kernels(struct nsr_ctx *ctx,
-                                     const struct nsr_kernel *before,
-                                     const struct nsr_kernel *after,
-                                     struct nsr_rewrite_report *r) {
-  for (uint32_t i = 0; i < before->nstreams; i++) {
-    const struct nsr_stream *s = &before->streams[i];
-    struct nsr_engine_report *e = &r->engines[s->engine];
-    e->engine = before->isa->engines[s->engine];
-    NSR_TRY(count_stream(ctx, before, s, &e->insns_before, &e->barriers_before,
-                         &e->waits_before));
-    NSR_TRY(count_stream(ctx, after, &after->streams[i], &e->insns_after,
-                         &e->barriers_after, &e->waits_after));
-  }
-  return NSR_OK;
-}
-
-/* insn: a barrier, by engine; where it stands on the first that has it. */
-static struct nsr_place barrier_place(const struct nsr_program *p,
-                                      const uint32_t insn[NSR_MAX_ENGINES]) {
-  int e = 0;
-  while (!p->stream[e] || insn[e] == NSR_NONE)
-    e++;
-  return nsr_program_place(p, e, insn[e]);
-}
-
-/* "island: the wait on semaphore 4 at act[12] (k.s:40) has its .." */
-static const char *kept_reason(struct nsr_ctx *ctx, const struct nsr_tree *t,
-                               uint32_t why) {
-  const struct nsr_trouble *x = &t->troubles[why];
-  struct nsr_place at = nsr_program_place(t->program, x->engine, x->insn);
-  const char *source = "";
-  if (at.source_file && at.source_line)
-    source = nsr_printf(ctx, NSR_SCRATCH, " (%s:%u)", at.source_file,
-                        at.source_line);
-  return source ? nsr_printf(ctx, NSR_KEEP, "island: %s at %s[%u]%s %s",
-                             x->what, at.engine, x->insn, source, x->why)
-                : NULL;
-}
-
-/* tree NULL: there are no islands. exit: the exit barrier's instructions. */
-static enum nsr_status
-kept_barriers(struct nsr_ctx *ctx, const struct nsr_program *p,
-              const struct nsr_tree *t, const uint32_t exit[NSR_MAX_ENGINES],
-              uint32_t exit_part, struct nsr_rewrite_report *r) {
-  NSR_VEC(struct nsr_kept_barrier) kept = {0};
-  for (uint32_t i = 0; t && i < t->nparts; i++) {
-    const struct nsr_part *part = &t->parts[i];
-    if (part->kind != NSR_PART_BARRIER || !part->keep || i == exit_part)
-      continue;
-    bool island = part->keep == NSR_KEEP_ISLAND;
-    bool stays = island || part->keep == NSR_KEEP_PUBLISHED;
-    const char *reason =
-        island ? kept_reason(ctx, t, part->why) : nsr_keep_text(part->keep);
-    if (!reason)
-      return NSR_E_NOMEM;
-    NSR_PUSH(
-        ctx, NSR_KEEP, &kept,
-        (struct nsr_kept_barrier){barrier_place(p, part->insn), reason, stays});
-  }
-  int e = 0;
-  while (!p->stream[e])
-    e++;
-  if (exit[e] != NSR_NONE)
-    NSR_PUSH(ctx, NSR_KEEP, &kept,
-             (struct nsr_kept_barrier){barrier_place(p, exit), "exit barrier",
-                                       false});
-  r->kept = kept.v;
-  r->nkept = (uint32_t)kept.n;
-  return NSR_OK;
-}
-
-/* Semaphores that some instruction of k updates. */
-static enum nsr_status count_semaphores(struct nsr_ctx *ctx,
-                                        const struct nsr_program *p,
-                                        uint32_t *n) {
-  bool *used;
-  NSR_NEW(ctx, NSR_SCRATCH, used, p->k->isa->semaphores);
-  for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    for (uint32_t i = 0; p->stream[e] && i < p->stream[e]->n; i++) {
-      const struct nsr_update *u = &p->nodes[e][i].update;
-      *n += u->op && !used[u->sem];
-      if (u->op)
-        used[u->sem] = true;
-    }
-  return NSR_OK;
-}
-
-static enum nsr_status may_pairs(struct nsr_ctx *ctx,
-                                 const struct nsr_deps *deps,
-                                 struct nsr_rewrite_report *r) {
-  const struct nsr_work *works = deps->tree->works;
-  struct nsr_may_pair *pairs;
-  NSR_NEW(ctx, NSR_KEEP, pairs, deps->unordered);
-  for (uint32_t i = 0; i < deps->n; i++) {
-    const struct nsr_dep *d = &deps->deps[i];
-    if (!d->unordered)
-      continue;
-    struct nsr_may_pair *pair = &pairs[r->may_pairs++];
-    pair->first = nsr_work_place(deps->tree, &works[d->p]);
-    pair->second = nsr_work_place(deps->tree, &works[d->c]);
-    pair->where = nsr_bytes_text(ctx, &d->where);
-    if (!pair->where)
-      return NSR_E_NOMEM;
-  }
-  r->pairs = pairs;
-  return NSR_OK;
-}
-
-static int64_t entry_bound(const struct work_bench *b) {
-  int bits = b->program.k->isa->semaphore_bits;
-  int64_t most = (INT64_C(1) << ((bits < 32 ? bits : 32) - 1)) - 1;
-  return b->plan.largest ? most / b->plan.largest : 0;
-}
-
-static enum nsr_status fill_report(struct nsr_ctx *ctx,
-                                   const struct work_bench *b,
-                                   const struct nsr_kernel *out,
-                                   struct nsr_rewrite_report *r) {
-  NSR_TRY(count_kernels(ctx, b->program.k, out, r));
-  r->scopes = b->tree.nscopes;
-  r->dependences = b->deps.n;
-  NSR_TRY(may_pairs(ctx, &b->deps, r));
-  r->max_entries = entry_bound(b);
-  r->semaphores = b->plan.nsems;
-  r->scheme = b->plan.scheme;
-  for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    r->engines[e].registers = b->plan.registers[e];
-  return NSR_OK;
-}
-
 /* ---- judging */
 
 static enum nsr_status verdict_status(struct nsr_ctx *ctx,
@@ -391,9 +410,9 @@ static enum nsr_status leave(struct nsr_ctx *ctx, const struct work_bench *b,
                              struct nsr_rewrite_report *report) {
   NSR_NEW(ctx, NSR_KEEP, *out, 1);
   **out = *b->program.k;
-  NSR_TRY(count_kernels(ctx, *out, *out, report));
+  NSR_TRY(nsr_report_streams(ctx, *out, *out, report));
   report->scopes = b->tree.nscopes;
-  return count_semaphores(ctx, &b->program, &report->semaphores);
+  return nsr_report_semaphores(ctx, &b->program, &report->semaphores);
 }
 
 static enum nsr_status change(struct nsr_ctx *ctx, struct work_bench *b,
@@ -405,7 +424,8 @@ static enum nsr_status change(struct nsr_ctx *ctx, struct work_bench *b,
   NSR_TRY(nsr_weave(ctx, &b->plan, b->exit, &b->woven));
   NSR_TRY(make_kernel(ctx, b, options, input, size, out));
   NSR_TRY(nsr_kernel_check(ctx, *out));
-  NSR_TRY(fill_report(ctx, b, *out, report));
+  NSR_TRY(nsr_report_streams(ctx, b->program.k, *out, report));
+  NSR_TRY(nsr_report_plan(ctx, &b->deps, &b->plan, report));
   return judge(ctx, b->program.k, *out, options, report);
 }
 
@@ -435,7 +455,7 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   bool only;
   NSR_TRY(nsr_program_only_exits(ctx, &b.program, exit, &only));
   if (only) {
-    NSR_TRY(kept_barriers(ctx, &b.program, NULL, exit, NSR_NONE, report));
+    NSR_TRY(nsr_report_kept(ctx, &b.program, NULL, exit, NSR_NONE, report));
     NSR_TRY(leave(ctx, &b, out, report));
     return nsr_facts_text(ctx, b.program.facts, &report->facts);
   }
@@ -445,11 +465,13 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   NSR_TRY(option_text(ctx, options, &text));
   NSR_TRY(nsr_weave_done(ctx, &b.program, text, &done));
   bool goes = b.deps.tree && !done;
-  if (goes)
+  if (goes) {
     NSR_TRY(synthesise(ctx, options, &b));
-  goes &= nsr_islands_leave_any(&b.tree, b.exit);
-  NSR_TRY(kept_barriers(ctx, &b.program, &b.tree, b.tree.parts[b.exit].insn,
-                        b.exit, report));
+    NSR_TRY(fit(ctx, options, &b, false));
+  }
+  goes = goes && b.deps.tree && nsr_islands_leave_any(&b.tree, b.exit);
+  NSR_TRY(nsr_report_kept(ctx, &b.program, &b.tree, b.tree.parts[b.exit].insn,
+                          b.exit, report));
   if (goes)
     NSR_TRY(change(ctx, &b, input, size, options, out, report));
   else
@@ -492,7 +514,10 @@ static enum nsr_status run_to(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                                   : order_without_waits(ctx, b));
   if (stage == NSR_STAGE_ORDERS)
     return nsr_needs_select(ctx, &b->deps, &b->needs);
-  return stage == NSR_STAGE_PLAN ? synthesise(ctx, options, b) : NSR_OK;
+  if (stage != NSR_STAGE_PLAN)
+    return NSR_OK;
+  NSR_TRY(synthesise(ctx, options, b));
+  return fit(ctx, options, b, true);
 }
 
 enum nsr_status nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k,

@@ -308,3 +308,62 @@ bool nsr_islands_leave_any(const struct nsr_tree *t, uint32_t exit) {
       return true;
   return false;
 }
+
+/* ---- regions as a list */
+
+static int by_loops(const void *a, const void *b) {
+  const struct nsr_region *x = a, *y = b;
+  if (x->loops != y->loops)
+    return x->loops < y->loops ? -1 : 1;
+  return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* The works of a segment in their region's entry. */
+static void list_segment(const struct nsr_tree *t, const struct nsr_islands *x,
+                         uint32_t p, uint32_t loops, struct nsr_regions *out) {
+  struct nsr_region *r = &out->v[x->of[p]];
+  for (uint32_t w = t->parts[p].first; w < t->parts[p].first + t->parts[p].n;
+       w++) {
+    const struct nsr_work *work = &t->works[w];
+    if (work->nested != NSR_NONE)
+      continue;
+    out->of[work->engine][work->insn] = x->of[p];
+    if (r->id == NSR_NONE)
+      *r = (struct nsr_region){x->of[p], work->engine, work->insn, 0};
+    r->loops = loops > r->loops ? loops : r->loops;
+  }
+}
+
+enum nsr_status nsr_islands_regions(struct nsr_ctx *ctx,
+                                    const struct nsr_tree *t,
+                                    const struct nsr_islands *x,
+                                    struct nsr_regions *out) {
+  uint32_t *loops, n = 0; /* by scope: around its body */
+  *out = (struct nsr_regions){0};
+  NSR_NEW(ctx, NSR_SCRATCH, loops, t->nscopes);
+  NSR_NEW(ctx, NSR_SCRATCH, out->v, x->nregions);
+  for (uint32_t r = 0; r < x->nregions; r++)
+    out->v[r].id = NSR_NONE;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    uint32_t insns = t->program->stream[e] ? t->program->stream[e]->n : 0;
+    NSR_NEW(ctx, NSR_SCRATCH, out->of[e], insns);
+    for (uint32_t i = 0; i < insns; i++)
+      out->of[e][i] = NSR_NONE;
+  }
+  for (uint32_t s = 0; s < t->nscopes; s++) {
+    if (s)
+      loops[s] =
+          loops[t->scopes[s].parent] + (t->scopes[s].kind == NSR_SCOPE_LOOP);
+    for (uint32_t p = t->scopes[s].first_part; p != NSR_NONE;
+         p = t->parts[p].next)
+      if (t->parts[p].kind == NSR_PART_SEGMENT && !nsr_island_at(x, p))
+        list_segment(t, x, p, loops[s], out);
+  }
+  for (uint32_t r = 0; r < x->nregions; r++)
+    if (out->v[r].id != NSR_NONE)
+      out->v[n++] = out->v[r];
+  out->n = n;
+  if (n)
+    qsort(out->v, n, sizeof *out->v, by_loops);
+  return NSR_OK;
+}

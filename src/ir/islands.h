@@ -49,6 +49,26 @@ NSR_MUST_USE enum nsr_status nsr_islands_mark(struct nsr_ctx *ctx,
                                               struct nsr_tree *t,
                                               uint32_t *target);
 
+/* A region with work that could be made an island. */
+struct nsr_region {
+  uint32_t id;
+  uint8_t engine; /* one of its instructions */
+  uint32_t insn;
+  uint32_t loops; /* around it, at most */
+};
+
+struct nsr_regions {
+  uint32_t n;
+  struct nsr_region *v;          /* those in fewer loops first */
+  uint32_t *of[NSR_MAX_ENGINES]; /* by instruction: id, NSR_NONE: no work */
+};
+
+/* Needs a tree that is not linearized, with its regions; lists them. */
+NSR_MUST_USE enum nsr_status nsr_islands_regions(struct nsr_ctx *ctx,
+                                                 const struct nsr_tree *t,
+                                                 const struct nsr_islands *x,
+                                                 struct nsr_regions *out);
+
 /* Whether any barrier but the one of part `exit` is to be taken out. */
 bool nsr_islands_leave_any(const struct nsr_tree *t, uint32_t exit);
 

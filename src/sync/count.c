@@ -107,10 +107,12 @@ static void index_scopes(struct nsr_counts *c) {
 }
 
 /* Scopes with cells that the same engines run have the same pool. */
-static enum nsr_status number_pools(struct nsr_ctx *ctx, struct nsr_counts *c) {
+static enum nsr_status number_pools(struct nsr_ctx *ctx, struct nsr_counts *c,
+                                    const struct nsr_needs *needs) {
   uint32_t *of;
   const struct nsr_tree *t = c->tree;
   NSR_NEW(ctx, NSR_SCRATCH, of, (size_t)1 << NSR_MAX_ENGINES);
+  NSR_NEW(ctx, NSR_SCRATCH, c->pool_engines, (size_t)1 << NSR_MAX_ENGINES);
   for (uint32_t s = 0; s < t->nscopes; s++) {
     if (c->most[s] == 0)
       continue;
@@ -118,6 +120,13 @@ static enum nsr_status number_pools(struct nsr_ctx *ctx, struct nsr_counts *c) {
     if (*pool == 0)
       *pool = ++c->npools;
     c->pool[s] = *pool - 1;
+    c->pool_engines[c->pool[s]] = t->scopes[s].engines;
+  }
+  NSR_NEW(ctx, NSR_SCRATCH, c->waiters, (size_t)c->npools * c->nchannels);
+  for (uint32_t i = 0; i < needs->n; i++) {
+    const struct nsr_work *p = &t->works[needs->v[i].p];
+    c->waiters[c->pool[p->scope] * c->nchannels + (uint32_t)p->channel] |=
+        1u << t->works[needs->v[i].c].engine;
   }
   return NSR_OK;
 }
@@ -141,13 +150,86 @@ enum nsr_status nsr_counts_make(struct nsr_ctx *ctx,
   NSR_TRY(find_members(ctx, needs, &c, &n));
   NSR_TRY(make_cells(ctx, &c, n));
   index_scopes(&c);
-  NSR_TRY(number_pools(ctx, &c));
+  NSR_TRY(number_pools(ctx, &c, needs));
   nsr_work_count(ctx, NSR_WORK_SYNC, tree->nworks + needs->n + tree->nscopes);
   *out = c;
   return NSR_OK;
 }
 
+/* ---- pools merged */
+
+/* Pools of one channel that have a group together. */
+struct merged {
+  uint32_t home, engines, waiters;
+};
+
+static bool joins(const struct merged *m, uint32_t engines, uint32_t waiters) {
+  return ((m->waiters | waiters) & ~(m->engines & engines)) == 0;
+}
+
+static void merge_channel(struct nsr_counts *c, uint32_t ch, bool wide,
+                          struct merged *v) {
+  uint32_t n = 0;
+  int feeder = nsr_channel_engine(c->tree->program->k, (int)ch);
+  for (uint32_t p = 0; p < c->npools; p++) {
+    uint32_t at = p * c->nchannels + ch, waiters = c->waiters[at], i = 0;
+    c->home[at] = p;
+    if (!waiters)
+      continue;
+    while (i < n && !joins(&v[i], c->pool_engines[p], waiters))
+      i++;
+    if (i == n)
+      v[n++] = (struct merged){p, c->pool_engines[p], 0};
+    v[i].engines &= c->pool_engines[p];
+    v[i].waiters |= waiters;
+    c->home[at] = v[i].home;
+  }
+  for (uint32_t p = 0; wide && p < c->npools; p++) {
+    uint32_t at = p * c->nchannels + ch;
+    if (c->waiters[at] || !(c->pool_engines[p] >> feeder & 1))
+      continue;
+    for (uint32_t i = 0; i < n && c->home[at] == p; i++)
+      if ((v[i].waiters & ~c->pool_engines[p]) == 0)
+        c->home[at] = v[i].home;
+  }
+}
+
+/* Whether the groups of two pools and channels cover the same pools. */
+static bool same_pools(const struct nsr_counts *c, uint32_t a, uint32_t b) {
+  uint32_t n = c->nchannels;
+  for (uint32_t p = 0; p < c->npools; p++)
+    if ((c->home[p * n + a % n] == c->home[a]) !=
+        (c->home[p * n + b % n] == c->home[b]))
+      return false;
+  return true;
+}
+
+enum nsr_status nsr_counts_merge(struct nsr_ctx *ctx, struct nsr_counts *c,
+                                 bool wide) {
+  uint32_t n = c->npools * c->nchannels;
+  struct merged *v;
+  NSR_NEW(ctx, NSR_SCRATCH, v, c->npools);
+  NSR_NEW(ctx, NSR_SCRATCH, c->home, n);
+  NSR_NEW(ctx, NSR_SCRATCH, c->same, n);
+  for (uint32_t ch = 0; ch < c->nchannels; ch++)
+    merge_channel(c, ch, wide, v);
+  for (uint32_t i = 0; i < n; i++) {
+    c->same[i] = 0;
+    while (!same_pools(c, c->same[i], i))
+      c->same[i]++;
+  }
+  c->merged = true;
+  return NSR_OK;
+}
+
 /* ---- groups and classes */
+
+/* The pool that has the group of a scope and channel. */
+static uint32_t home_of(const struct nsr_counts *c, uint32_t scope,
+                        uint32_t channel) {
+  uint32_t pool = c->pool[scope];
+  return c->merged ? c->home[pool * c->nchannels + channel] : pool;
+}
 
 uint32_t nsr_count_keys(const struct nsr_counts *c) {
   return c->ncells + c->npools * c->nchannels;
@@ -155,7 +237,7 @@ uint32_t nsr_count_keys(const struct nsr_counts *c) {
 
 uint32_t nsr_count_pooled(const struct nsr_counts *c, uint32_t scope,
                           uint32_t channel) {
-  return c->ncells + c->pool[scope] * c->nchannels + channel;
+  return c->ncells + home_of(c, scope, channel) * c->nchannels + channel;
 }
 
 uint32_t nsr_count_group(const struct nsr_counts *c, uint32_t cell) {
@@ -178,8 +260,13 @@ bool nsr_count_weighed(const struct nsr_counts *c, uint32_t cell) {
 uint32_t nsr_count_class(const struct nsr_counts *c, uint32_t cell) {
   const struct nsr_cell *x = &c->cells[cell];
   bool weighed = nsr_count_weighed(c, cell);
-  if (!c->own[x->scope])
-    return nsr_count_pooled(c, x->scope, weighed ? 0 : (uint32_t)x->channel);
+  if (!c->own[x->scope]) {
+    uint32_t key = nsr_count_pooled(c, x->scope, (uint32_t)x->channel);
+    if (!weighed)
+      return key;
+    return c->merged ? c->ncells + c->same[key - c->ncells]
+                     : nsr_count_pooled(c, x->scope, 0);
+  }
   if (weighed)
     return c->first_cell[x->scope];
   return c->apart || nsr_count_once(c, cell) ? cell : x->alike;
@@ -205,7 +292,8 @@ static bool counts_in(const struct nsr_counts *c, const struct nsr_cell *x,
   if (c->own[x->scope])
     return scope == x->scope;
   return c->most[scope] > 0 && !c->own[scope] &&
-         c->pool[scope] == c->pool[x->scope];
+         home_of(c, scope, (uint32_t)x->channel) ==
+             home_of(c, x->scope, (uint32_t)x->channel);
 }
 
 uint32_t nsr_count_step(const struct nsr_counts *c, uint32_t cell,

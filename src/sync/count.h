@@ -3,7 +3,8 @@
  * A cell is the awaited work of one channel directly in one scope, or (each)
  * one instruction of it. A group is
  * what one semaphore counts: one cell (the scope is its own), or all cells of
- * a channel in the pooled scopes that the same engines run. Members add 1; in
+ * a channel in the pooled scopes that the same engines run (or, merged, that
+ * all engines run that wait for them). Members add 1; in
  * weighed groups the last one of a cell adds the rest of what the fullest cell
  * of its scope has, and a channel without a member there has a marker at the
  * scope's start, so that all groups advance alike. A class is the groups that
@@ -34,11 +35,17 @@ struct nsr_counts {
   uint32_t *cell_of;      /* by work, NSR_NONE: nobody waits for it */
   uint32_t *most;         /* by scope: members of its fullest cell */
   uint32_t *pool; /* by scope with cells: number of its set of engines */
-  bool each;      /* a cell has one member; there are no pools then */
+  uint32_t *pool_engines; /* by pool: that set */
+  uint32_t *waiters;      /* by pool and channel: engines that wait for that */
+  /* by pool and channel: the pool that has its group, and the first pool and
+   * channel of which the group covers the same pools; made when merged */
+  uint32_t *home, *same;
+  bool each; /* a cell has one member; there are no pools then */
   /* the scheme; set by who chooses */
   bool *own;                   /* by scope */
   bool weigh_own, weigh_pools; /* weighed groups */
   bool apart;                  /* no class of groups that are not weighed */
+  bool merged; /* pools share groups where those who wait run all of them */
 };
 
 /* Needs the waits; makes cells, with each one member alone if `each`. All
@@ -47,6 +54,12 @@ NSR_MUST_USE enum nsr_status nsr_counts_make(struct nsr_ctx *ctx,
                                              const struct nsr_tree *tree,
                                              const struct nsr_needs *needs,
                                              bool each, struct nsr_counts *out);
+
+/* Merges the pools of each channel where all who wait for one of them run the
+ * other, too; with wide also those in which the channel has nothing to do, so
+ * that more groups may advance alike. */
+NSR_MUST_USE enum nsr_status nsr_counts_merge(struct nsr_ctx *ctx,
+                                              struct nsr_counts *c, bool wide);
 
 /* Numbers of groups and of classes are below this. */
 uint32_t nsr_count_keys(const struct nsr_counts *c);

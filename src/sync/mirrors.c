@@ -80,10 +80,10 @@ void nsr_uses_join(struct nsr_uses *uses) {
   uses->n = n;
 }
 
-uint32_t nsr_uses_want(const struct nsr_uses *uses, uint32_t have) {
+uint32_t nsr_uses_want(const struct nsr_uses *uses, uint32_t have, bool tight) {
   if (uses->n <= have || uses->n == uses->nclasses)
     return uses->n;
-  return uses->nclasses + 1;
+  return uses->nclasses + !tight;
 }
 
 const struct nsr_use *nsr_uses_find(const struct nsr_uses *uses, uint32_t class,
@@ -134,7 +134,8 @@ enum nsr_status nsr_uses_assign(struct nsr_ctx *ctx, struct nsr_uses *uses,
                                 uint32_t *nmirrors) {
   struct rank *ranks;
   bool *chosen;
-  uint32_t max = uses->n <= have ? uses->n : have - 1, any = 0;
+  uint32_t max = uses->n <= have || have == uses->nclasses ? have : have - 1;
+  uint32_t any = 0;
   NSR_NEW(ctx, NSR_SCRATCH, ranks, uses->n);
   NSR_NEW(ctx, NSR_SCRATCH, chosen, uses->n);
   NSR_NEW(ctx, NSR_SCRATCH, *own, uses->n);

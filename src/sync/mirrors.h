@@ -34,13 +34,14 @@ struct nsr_uses {
 /* Sorts, joins those that are the same, and counts. */
 void nsr_uses_join(struct nsr_uses *uses);
 /* Registers that they need where `have` are free: one for each, or for each
- * class and one to compute in. */
-uint32_t nsr_uses_want(const struct nsr_uses *uses, uint32_t have);
+ * class and (unless tight) one to compute in. */
+uint32_t nsr_uses_want(const struct nsr_uses *uses, uint32_t have, bool tight);
 /* The use of a class and constant. */
 const struct nsr_use *nsr_uses_find(const struct nsr_uses *uses, uint32_t class,
                                     int32_t less);
 
-/* Gives each use a mirror: of its own where that costs less than computing,
+/* Gives each use a mirror, and leaves a register to compute in where there are
+ * more than classes: of its own where that costs less than computing,
  * the hottest ones first while there are registers. *own[m] is the use whose
  * constant mirror m has. */
 NSR_MUST_USE enum nsr_status nsr_uses_assign(struct nsr_ctx *ctx,

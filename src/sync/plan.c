@@ -192,7 +192,7 @@ static enum nsr_status make_mirrors(struct plan *p, int engine,
                                  uses -> v[own[m]].less});
   for (uint32_t i = 0; i < uses->n; i++)
     uses->v[i].mirror += first;
-  bool computes = n < uses->n;
+  bool computes = n < uses->n && n < regs->n;
   out->temp[engine] = computes ? regs->v[n] : NSR_NO_REG;
   out->registers[engine] = n + computes;
   return NSR_OK;
@@ -273,5 +273,6 @@ enum nsr_status nsr_plan_make(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   if (budget->scheme == NSR_SCHEME_PUBLISHED)
     return nsr_published_plan(ctx, tree, &some, budget, out);
   NSR_TRY(nsr_scheme_choose(ctx, tree, &some, budget, &p.c));
-  return build(&p, out);
+  out->lack = p.c.lack;
+  return out->lack.any ? NSR_OK : build(&p, out);
 }

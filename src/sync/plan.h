@@ -16,6 +16,14 @@
 #include "sync/resets.h"
 #include "sync/select.h"
 
+/* What there is too little of: semaphores, or registers of the engine that
+ * lacks most. */
+struct nsr_lack {
+  bool any;
+  int engine; /* -1: semaphores */
+  uint32_t want, have;
+};
+
 /* What a mirror is advanced by, or set to, at an entry of scope. */
 struct nsr_plan_step {
   uint32_t scope;
@@ -73,9 +81,10 @@ struct nsr_plan {
   const int32_t *update; /* by work: the semaphore it advances, -1: none */
   const int32_t *weight; /* by work: by how much */
   uint32_t nwaits, nmirrors, nsteps, nclasses, nmarkers, nsems;
-  int64_t largest;    /* most that a semaphore gains while each scope that is
-                         counted is entered once */
-  const char *scheme; /* "per-loop", .. */
+  int64_t largest;      /* most that a semaphore gains while each scope that is
+                           counted is entered once */
+  struct nsr_lack lack; /* any: it does not fit, and nothing else is set */
+  const char *scheme;   /* "per-loop", .. */
   const struct nsr_plan_wait *waits; /* by c */
   const struct nsr_mirror *mirrors;  /* by engine, then class */
   const struct nsr_plan_class *classes;
@@ -83,7 +92,9 @@ struct nsr_plan {
   const struct nsr_plan_op *ops;
   const struct nsr_plan_marker *markers;
   struct nsr_resets resets;
-  int16_t temp[NSR_MAX_ENGINES];       /* scratch register, or NSR_NO_REG */
+  int16_t temp[NSR_MAX_ENGINES]; /* scratch register; NSR_NO_REG: a mirror that
+                                    is not the threshold is made it, and then
+                                    as before */
   uint32_t registers[NSR_MAX_ENGINES]; /* fresh ones used */
 };
 
@@ -95,12 +106,13 @@ struct nsr_budget {
   enum nsr_scheme published; /* of PUBLISHED */
 };
 
-/* Needs the waits; allocates. The first of these that fits is taken, unless
- * one is asked for: a group per channel and scope; the same weighed, so that
- * a mirror per scope does; running totals, groups of their own only for the
- * program and for as many of the innermost loops as fit; running totals
- * weighed, so that two registers for each set of engines do. Mirrors are
- * biased as far as registers last, so that most waits need no operation. */
+/* Needs the waits; allocates. Where nothing fits, out->lack says what is
+ * lacking. The first of these that fits is taken, unless one is asked for: a
+ * group per channel and scope; the same weighed, so that a mirror per scope
+ * does; running totals, groups of their own only for the program and for as
+ * many of the innermost loops as fit; running totals weighed, so that two
+ * registers for each set of engines do. Mirrors are biased as far as registers
+ * last, so that most waits need no operation. */
 NSR_MUST_USE enum nsr_status nsr_plan_make(struct nsr_ctx *ctx,
                                            const struct nsr_tree *tree,
                                            const struct nsr_needs *needs,

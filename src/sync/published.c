@@ -160,8 +160,7 @@ static enum nsr_status add_class(struct publish *p, enum counter kind,
 }
 
 static enum nsr_status add_mirrors(struct publish *p, int e,
-                                   struct nsr_plan *out,
-                                   struct nsr_lack *lack) {
+                                   struct nsr_plan *out) {
   struct engine *x = &p->engines[e];
   const struct nsr_free *free = &p->c.free[e];
   uint32_t n = 0;
@@ -177,8 +176,8 @@ static enum nsr_status add_mirrors(struct publish *p, int e,
       n++;
     }
   uint32_t want = n + (n ? x->temps : 0);
-  if (want > free->n && want > lack->want)
-    *lack = (struct nsr_lack){true, e, want, free->n};
+  if (want > free->n && want > out->lack.want)
+    out->lack = (struct nsr_lack){true, e, want, free->n};
   if (want > free->n)
     return NSR_OK;
   for (uint32_t i = n; i < want; i++)
@@ -188,18 +187,17 @@ static enum nsr_status add_mirrors(struct publish *p, int e,
 }
 
 static enum nsr_status find_registers(struct publish *p, struct nsr_plan *out) {
-  struct nsr_lack lack = {0};
   if (p->c.ngroups > p->c.nsems) {
-    lack = (struct nsr_lack){true, -1, p->c.ngroups, p->c.nsems};
-    return nsr_scheme_refuse(p->ctx, p->t, &lack);
+    out->lack = (struct nsr_lack){true, -1, p->c.ngroups, p->c.nsems};
+    return NSR_OK;
   }
   for (uint32_t s = 1; s < p->t->nscopes; s++)
     for (int k = 0; k < COUNTERS; k++)
       if (p->class[k][s] != NSR_NONE)
         NSR_TRY(add_class(p, (enum counter)k, s));
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    NSR_TRY(add_mirrors(p, e, out, &lack));
-  return lack.any ? nsr_scheme_refuse(p->ctx, p->t, &lack) : NSR_OK;
+    NSR_TRY(add_mirrors(p, e, out));
+  return NSR_OK;
 }
 
 /* ---- thresholds */
@@ -435,6 +433,8 @@ enum nsr_status nsr_published_plan(struct nsr_ctx *ctx,
   NSR_TRY(link_cells(&p));
   NSR_TRY(find_uses(&p));
   NSR_TRY(find_registers(&p, out));
+  if (out->lack.any)
+    return NSR_OK;
   for (uint32_t i = 0; i < needs->n; i++)
     NSR_TRY(make_wait(&p, &needs->v[i]));
   for (uint32_t i = 0; i < p.c.resets.n; i++)

@@ -19,6 +19,7 @@ struct choice {
   enum nsr_scheme scheme;
   bool can_add;   /* updates by more than 1 encode */
   uint8_t *loops; /* by scope: loops around it */
+  bool tight;     /* thresholds may be computed in the mirror itself */
   struct nsr_lack lack;
   struct cost *cost; /* by key of a class */
   struct nsr_chosen *c;
@@ -239,14 +240,15 @@ static enum nsr_status find_uses(struct choice *p) {
   return NSR_OK;
 }
 
-static struct nsr_lack find_lack(const struct nsr_chosen *c) {
+static struct nsr_lack find_lack(const struct nsr_chosen *c, bool tight) {
   struct nsr_lack lack = {false, -1, c->ngroups, c->nsems};
   lack.any = lack.want > lack.have;
   if (lack.any)
     return lack;
   lack.want = 0;
   for (int e = 0; e < NSR_MAX_ENGINES; e++) {
-    uint32_t have = c->free[e].n, want = nsr_uses_want(&c->uses[e], have);
+    uint32_t have = c->free[e].n,
+             want = nsr_uses_want(&c->uses[e], have, tight);
     if (want > have && want > lack.want)
       lack = (struct nsr_lack){true, e, want, have};
   }
@@ -258,7 +260,7 @@ static enum nsr_status attempt(struct choice *p) {
   number_groups(p);
   NSR_TRY(make_waits(p));
   NSR_TRY(find_uses(p));
-  p->lack = find_lack(p->c);
+  p->lack = find_lack(p->c, p->tight);
   return NSR_OK;
 }
 
@@ -307,17 +309,39 @@ static enum nsr_status mix(struct choice *p, bool weigh_pools) {
   return attempt(p);
 }
 
-static enum nsr_status all_own(struct choice *p) {
-  set_scheme(p, p->c->norder, false, false);
+/* What is set, and if registers are lacking without one to compute in. */
+static enum nsr_status attempt_tight(struct choice *p) {
+  NSR_TRY(attempt(p));
+  if (!p->lack.any || p->lack.engine < 0)
+    return NSR_OK;
+  p->tight = true;
   return attempt(p);
 }
 
+static enum nsr_status all_own(struct choice *p) {
+  set_scheme(p, p->c->norder, false, false);
+  return attempt_tight(p);
+}
+
 static enum nsr_status per_loop(struct choice *p) {
-  NSR_TRY(all_own(p));
+  set_scheme(p, p->c->norder, false, false);
+  NSR_TRY(attempt(p));
   if (!p->lack.any || !p->can_add)
     return NSR_OK;
   set_scheme(p, p->c->norder, true, false);
   return attempt(p);
+}
+
+/* Totals, and if they do not fit with as few groups and registers as can be. */
+static enum nsr_status all_pooled(struct choice *p, bool weigh) {
+  set_scheme(p, 0, false, weigh);
+  p->c->counts.merged = false;
+  NSR_TRY(attempt_tight(p));
+  for (int wide = 0; wide <= weigh && p->lack.any; wide++) {
+    NSR_TRY(nsr_counts_merge(p->ctx, &p->c->counts, wide));
+    NSR_TRY(attempt_tight(p));
+  }
+  return NSR_OK;
 }
 
 /* Whether anything waits for others. */
@@ -329,11 +353,14 @@ static bool waits_outside(const struct nsr_program *p) {
   return false;
 }
 
-/* A total may wait for more than is owed: for work that waits for others, who
- * may wait for what comes behind. Counts of a loop never do. */
+/* Without totals. One may wait for more than is owed: for work that waits for
+ * others, who may wait for what comes behind. Counts of a loop never do. */
 static enum nsr_status choose_outside(struct choice *p) {
-  if (p->scheme == NSR_SCHEME_AUTO || p->scheme == NSR_SCHEME_PER_LOOP)
-    return per_loop(p);
+  if (p->scheme == NSR_SCHEME_AUTO || p->scheme == NSR_SCHEME_PER_LOOP) {
+    NSR_TRY(per_loop(p));
+    p->tight = p->lack.any;
+    return p->tight ? per_loop(p) : NSR_OK;
+  }
   if (p->scheme == NSR_SCHEME_PER_INSTRUCTION)
     return all_own(p);
   return nsr_fail(
@@ -348,15 +375,13 @@ static enum nsr_status choose(struct choice *p) {
     return choose_outside(p);
   switch (p->scheme) {
   case NSR_SCHEME_PER_LOOP:
-    return per_loop(p);
+    return choose_outside(p);
   case NSR_SCHEME_PER_INSTRUCTION:
     return all_own(p);
   case NSR_SCHEME_PER_ENGINE:
-    set_scheme(p, 0, false, false);
-    return attempt(p);
+    return all_pooled(p, false);
   case NSR_SCHEME_EQUAL_WEIGHT:
-    set_scheme(p, 0, false, p->can_add);
-    return attempt(p);
+    return all_pooled(p, p->can_add);
   case NSR_SCHEME_AUTO:
   case NSR_SCHEME_PUBLISHED: /* is not chosen here */
     break;
@@ -366,24 +391,11 @@ static enum nsr_status choose(struct choice *p) {
     NSR_TRY(mix(p, false));
   if (p->lack.any && p->can_add)
     NSR_TRY(mix(p, true));
+  if (p->lack.any)
+    NSR_TRY(all_pooled(p, false));
+  if (p->lack.any && p->can_add)
+    NSR_TRY(all_pooled(p, true));
   return NSR_OK;
-}
-
-enum nsr_status nsr_scheme_refuse(struct nsr_ctx *ctx,
-                                  const struct nsr_tree *tree,
-                                  const struct nsr_lack *lack) {
-  const struct nsr_kernel *k = tree->program->k;
-  struct nsr_place place = {.file = k->path, .insn = -1};
-  const char *are = lack->want == 1 ? " is" : "s are";
-  if (lack->engine < 0)
-    return nsr_fail(ctx, NSR_E_REFUSED, place,
-                    "%u semaphore%s needed to count what is waited for, %u may "
-                    "be used",
-                    lack->want, are, lack->have);
-  place.engine = k->isa->engines[lack->engine];
-  return nsr_fail(ctx, NSR_E_REFUSED, place,
-                  "%u register%s needed to count loop entries, %u may be used",
-                  lack->want, are, lack->have);
 }
 
 const char *nsr_scheme_name(enum nsr_scheme s) {
@@ -444,7 +456,8 @@ enum nsr_status nsr_scheme_choose(struct nsr_ctx *ctx,
                      .c = out};
   NSR_TRY(prepare(&p, budget->scheme == NSR_SCHEME_PER_INSTRUCTION, budget));
   NSR_TRY(choose(&p));
-  return p.lack.any ? nsr_scheme_refuse(ctx, tree, &p.lack) : NSR_OK;
+  out->lack = p.lack;
+  return NSR_OK;
 }
 
 enum nsr_status nsr_scheme_publish(struct nsr_ctx *ctx,

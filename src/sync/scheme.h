@@ -19,18 +19,11 @@ struct nsr_chosen {
   struct nsr_free free[NSR_MAX_ENGINES];
   NSR_VEC(struct nsr_plan_wait) waits; /* mirror: key of the class; by c */
   struct nsr_uses uses[NSR_MAX_ENGINES];
+  struct nsr_lack lack;
 };
 
-/* What a scheme lacks: semaphores, or registers of the engine that needs
- * most. */
-struct nsr_lack {
-  bool any;
-  int engine; /* -1: semaphores */
-  uint32_t want, have;
-};
-
-/* Needs the waits; refuses what fits under no scheme that may be used, and
- * says what the last one lacked. */
+/* Needs the waits; takes the first scheme that may be used and fits, else says
+ * what the last one lacked. */
 NSR_MUST_USE enum nsr_status nsr_scheme_choose(struct nsr_ctx *ctx,
                                                const struct nsr_tree *tree,
                                                const struct nsr_needs *needs,
@@ -43,11 +36,6 @@ NSR_MUST_USE enum nsr_status nsr_scheme_publish(struct nsr_ctx *ctx,
                                                 const struct nsr_needs *needs,
                                                 const struct nsr_budget *budget,
                                                 struct nsr_chosen *out);
-
-/* Refuses for what is lacking. */
-NSR_MUST_USE enum nsr_status nsr_scheme_refuse(struct nsr_ctx *ctx,
-                                               const struct nsr_tree *tree,
-                                               const struct nsr_lack *lack);
 
 /* The scheme's name; "mixed": some loops are their own. */
 const char *nsr_scheme_used(const struct nsr_chosen *c);

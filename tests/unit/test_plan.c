@@ -135,22 +135,23 @@ static void test_budgets(void **state) {
   /* short of registers: one mirror and a scratch register */
   assert_int_equal(registers(2, false, out, sizeof out), NSR_OK);
   assert_non_null(strstr(out, " - "));
-  assert_int_equal(registers(1, false, out, sizeof out), NSR_E_REFUSED);
-  assert_non_null(strstr(out, "2 registers are needed"));
+  /* the mirror alone, made the threshold and then as before */
+  assert_int_equal(registers(1, false, out, sizeof out), NSR_OK);
+  assert_non_null(strstr(out, " - "));
   assert_int_equal(semaphores(0, false, out, sizeof out), NSR_OK);
-  assert_int_equal(semaphores(1, false, out, sizeof out), NSR_E_REFUSED);
-  assert_non_null(strstr(out, "semaphores are needed"));
+  /* short of semaphores: some of the code keeps its barriers */
+  assert_int_equal(semaphores(1, false, out, sizeof out), NSR_OK);
+  assert_null(strstr(out, " in s9"));
 }
 
 /* 0 means none where it is said to be a limit. */
 static void test_budget_of_none(void **state) {
   (void)state;
   char out[4000];
-  assert_int_equal(registers(0, true, out, sizeof out), NSR_E_REFUSED);
-  assert_non_null(strstr(out, " needed"));
-  assert_non_null(strstr(out, "0 may be used"));
-  assert_int_equal(semaphores(0, true, out, sizeof out), NSR_E_REFUSED);
-  assert_non_null(strstr(out, "0 may be used"));
+  assert_int_equal(registers(0, true, out, sizeof out), NSR_OK);
+  assert_null(strstr(out, " waits "));
+  assert_int_equal(semaphores(0, true, out, sizeof out), NSR_OK);
+  assert_null(strstr(out, " waits "));
 }
 
 /* ---- schemes */

@@ -71,6 +71,8 @@ static enum nsr_status plan(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                             struct nsr_kernel *out) {
   struct nsr_stream *streams;
   NSR_TRY(nsr_plan_make(ctx, &b->tree, &b->needs, budget, &b->plan));
+  if (b->plan.lack.any)
+    return NSR_E_REFUSED;
   NSR_TRY(nsr_weave(ctx, &b->plan, b->exit, &b->woven));
   NSR_NEW(ctx, NSR_KEEP, streams, k->nstreams);
   *out = *k;
@@ -112,21 +114,19 @@ static void count(const struct bench *b, struct tally *tally) {
     tally->used[i] += strcmp(names[i], b->plan.scheme) == 0;
 }
 
-/* Says how many are needed, and with as many it is not refused (where all
- * there are of the other may be used). */
-static bool refused_rightly(struct nsr_ctx *ctx, const struct nsr_kernel *k,
-                            const struct ask *a, struct bench *b) {
-  const char *text = nsr_ctx_first_error(ctx)->text;
+/* Says how many are needed, and with as many it fits (where all there are of
+ * the other may be used). */
+static bool lacks_rightly(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                          const struct ask *a, struct bench *b) {
   struct nsr_budget more = {.registers = UINT32_MAX,
                             .semaphores = UINT32_MAX,
                             .scheme = a->budget.scheme};
+  struct nsr_lack lack = b->plan.lack;
   struct nsr_kernel out;
-  bool registers = strstr(text, " register") != NULL;
-  uint32_t want = (uint32_t)strtoul(text, NULL, 10);
-  uint32_t have = registers ? a->budget.registers : a->budget.semaphores;
-  *(registers ? &more.registers : &more.semaphores) = want;
-  bool machine = registers && want > k->isa->registers / 2; /* too few there */
-  return strstr(text, " needed to count ") && want > have &&
+  bool registers = lack.engine >= 0;
+  bool machine = registers && lack.want > k->isa->registers / 2;
+  *(registers ? &more.registers : &more.semaphores) = lack.want;
+  return lack.want > lack.have &&
          (machine || plan(ctx, k, &more, b, &out) == NSR_OK);
 }
 
@@ -147,7 +147,7 @@ static bool try_ask(const struct ask *a, struct tally *tally) {
   if (status == NSR_OK) {
     tally->kept += keep_some(&b, &r, a->keep);
     status = plan(ctx, k, &a->budget, &b, &out);
-    if (status == NSR_E_REFUSED && refused_rightly(ctx, k, a, &b)) {
+    if (status == NSR_E_REFUSED && lacks_rightly(ctx, k, a, &b)) {
       tally->refused++;
       good = true;
     }

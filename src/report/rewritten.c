@@ -1,0 +1,148 @@
+/* rewritten.c - the report from what the passes made. */
+#include "report/rewritten.h"
+
+#include "base/vec.h"
+#include "ir/keeps.h"
+
+static enum nsr_status count_stream(struct nsr_ctx *ctx,
+                                    const struct nsr_kernel *k,
+                                    const struct nsr_stream *s, uint32_t *n,
+                                    uint32_t *barriers, uint32_t *waits) {
+  *n = s->n;
+  for (uint32_t i = 0; i < s->n; i++) {
+    struct nsr_insn x;
+    NSR_TRY(nsr_stream_decode(ctx, k, s, i, &x));
+    *barriers += x.desc->cls == NSR_BARRIER;
+    *waits += x.wait.cmp && nsr_owned(k, x.wait.sem);
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_report_streams(struct nsr_ctx *ctx,
+                                   const struct nsr_kernel *before,
+                                   const struct nsr_kernel *after,
+                                   struct nsr_rewrite_report *r) {
+  for (uint32_t i = 0; i < before->nstreams; i++) {
+    const struct nsr_stream *s = &before->streams[i];
+    struct nsr_engine_report *e = &r->engines[s->engine];
+    e->engine = before->isa->engines[s->engine];
+    NSR_TRY(count_stream(ctx, before, s, &e->insns_before, &e->barriers_before,
+                         &e->waits_before));
+    NSR_TRY(count_stream(ctx, after, &after->streams[i], &e->insns_after,
+                         &e->barriers_after, &e->waits_after));
+  }
+  return NSR_OK;
+}
+
+/* insn: a barrier, by engine; where it stands on the first that has it. */
+static struct nsr_place barrier_place(const struct nsr_program *p,
+                                      const uint32_t insn[NSR_MAX_ENGINES]) {
+  int e = 0;
+  while (!p->stream[e] || insn[e] == NSR_NONE)
+    e++;
+  return nsr_program_place(p, e, insn[e]);
+}
+
+/* "island: the wait on semaphore 4 at act[12] (k.s:40) has its .." */
+static const char *kept_reason(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                               uint32_t why) {
+  const struct nsr_trouble *x = &t->troubles[why];
+  struct nsr_place at = nsr_program_place(t->program, x->engine, x->insn);
+  const char *source = "";
+  if (at.source_file && at.source_line)
+    source = nsr_printf(ctx, NSR_SCRATCH, " (%s:%u)", at.source_file,
+                        at.source_line);
+  return source ? nsr_printf(ctx, NSR_KEEP, "island: %s at %s[%u]%s %s",
+                             x->what, at.engine, x->insn, source, x->why)
+                : NULL;
+}
+
+/* tree NULL: there are no islands. exit: the exit barrier's instructions. */
+enum nsr_status
+nsr_report_kept(struct nsr_ctx *ctx, const struct nsr_program *p,
+                const struct nsr_tree *t, const uint32_t exit[NSR_MAX_ENGINES],
+                uint32_t exit_part, struct nsr_rewrite_report *r) {
+  NSR_VEC(struct nsr_kept_barrier) kept = {0};
+  for (uint32_t i = 0; t && i < t->nparts; i++) {
+    const struct nsr_part *part = &t->parts[i];
+    if (part->kind != NSR_PART_BARRIER || !part->keep || i == exit_part)
+      continue;
+    bool island = part->keep == NSR_KEEP_ISLAND;
+    bool stays = island || part->keep == NSR_KEEP_PUBLISHED;
+    const char *reason =
+        island ? kept_reason(ctx, t, part->why) : nsr_keep_text(part->keep);
+    if (!reason)
+      return NSR_E_NOMEM;
+    NSR_PUSH(
+        ctx, NSR_KEEP, &kept,
+        (struct nsr_kept_barrier){barrier_place(p, part->insn), reason, stays});
+  }
+  int e = 0;
+  while (!p->stream[e])
+    e++;
+  if (exit[e] != NSR_NONE)
+    NSR_PUSH(ctx, NSR_KEEP, &kept,
+             (struct nsr_kept_barrier){barrier_place(p, exit), "exit barrier",
+                                       false});
+  r->kept = kept.v;
+  r->nkept = (uint32_t)kept.n;
+  return NSR_OK;
+}
+
+/* Semaphores that some instruction of k updates. */
+enum nsr_status nsr_report_semaphores(struct nsr_ctx *ctx,
+                                      const struct nsr_program *p,
+                                      uint32_t *n) {
+  bool *used;
+  NSR_NEW(ctx, NSR_SCRATCH, used, p->k->isa->semaphores);
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    for (uint32_t i = 0; p->stream[e] && i < p->stream[e]->n; i++) {
+      const struct nsr_update *u = &p->nodes[e][i].update;
+      *n += u->op && !used[u->sem];
+      if (u->op)
+        used[u->sem] = true;
+    }
+  return NSR_OK;
+}
+
+static enum nsr_status may_pairs(struct nsr_ctx *ctx,
+                                 const struct nsr_deps *deps,
+                                 struct nsr_rewrite_report *r) {
+  const struct nsr_work *works = deps->tree->works;
+  struct nsr_may_pair *pairs;
+  NSR_NEW(ctx, NSR_KEEP, pairs, deps->unordered);
+  for (uint32_t i = 0; i < deps->n; i++) {
+    const struct nsr_dep *d = &deps->deps[i];
+    if (!d->unordered)
+      continue;
+    struct nsr_may_pair *pair = &pairs[r->may_pairs++];
+    pair->first = nsr_work_place(deps->tree, &works[d->p]);
+    pair->second = nsr_work_place(deps->tree, &works[d->c]);
+    pair->where = nsr_bytes_text(ctx, &d->where);
+    if (!pair->where)
+      return NSR_E_NOMEM;
+  }
+  r->pairs = pairs;
+  return NSR_OK;
+}
+
+static int64_t entry_bound(const struct nsr_plan *plan) {
+  int bits = plan->tree->program->k->isa->semaphore_bits;
+  int64_t most = (INT64_C(1) << ((bits < 32 ? bits : 32) - 1)) - 1;
+  return plan->largest ? most / plan->largest : 0;
+}
+
+enum nsr_status nsr_report_plan(struct nsr_ctx *ctx,
+                                const struct nsr_deps *deps,
+                                const struct nsr_plan *plan,
+                                struct nsr_rewrite_report *r) {
+  r->scopes = plan->tree->nscopes;
+  r->dependences = deps->n;
+  NSR_TRY(may_pairs(ctx, deps, r));
+  r->max_entries = entry_bound(plan);
+  r->semaphores = plan->nsems;
+  r->scheme = plan->scheme;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    r->engines[e].registers = plan->registers[e];
+  return NSR_OK;
+}
