@@ -148,10 +148,10 @@ struct nsr_islands;
 /* Brings the works into the reference order: within each region a linear
  * extension of program order and of the waits (ties by engine, then
  * position), in which a private scope is one element; puts markers behind
- * private scopes and here and there in bodies of many scopes. (*before)[w] is the work that w waits for, NSR_NONE: none;
- * it is made anew along with works and parts. A cycle is a hang of the input;
- * where it leads through a private scope, its region is one more island. Marks
- * the islands (islands.h). */
+ * private scopes and here and there in bodies of many scopes. (*before)[w] is
+ * the work that w waits for, NSR_NONE: none; it is made anew along with works
+ * and parts. A cycle is a hang of the input; where it leads through a private
+ * scope, its region is one more island. Marks the islands (islands.h). */
 NSR_MUST_USE enum nsr_status nsr_tree_linearize(struct nsr_ctx *ctx,
                                                 struct nsr_tree *t,
                                                 struct nsr_islands *islands,
