@@ -14,6 +14,7 @@
 static const char usage[] =
     "usage: nsync-objdump [-d | --json | --dump=STAGES] [--member=NAME]\n"
     "                     [-o OUT] FILE\n"
+    "       nsync-objdump --diff [-o OUT] A B\n"
     "\n"
     "Prints what the kernels of FILE (an object or a .neff archive; \"-\" is\n"
     "standard input) hold: a summary unless one of these is given.\n"
@@ -32,6 +33,8 @@ static const char usage[] =
     "      --facts=FILE   for these: what is known of the kernel, as for\n"
     "                     nsync-rewrite\n"
     "      --member=NAME  this member of an archive only\n"
+    "      --diff         where the code of A and B differs, such as a kernel\n"
+    "                     and what became of it, engine by engine\n"
     "  -o, --output=OUT   write there instead of standard output\n"
     "      --help         print this\n"
     "      --version      print the version\n"
@@ -40,14 +43,16 @@ static const char usage[] =
     "equal\n"
     "kernel, not to the same bytes; a warning says so.\n"
     "Exit: 0 done, 1 refused (by --dump, or a kernel of a kind that is not "
-    "read),\n"
+    "read)\n"
+    "or different (--diff),\n"
     "2 usage, 3 unreadable or malformed input or I/O.\n";
 
-enum form { SUMMARY, ASSEMBLY, JSON, STAGES };
+enum form { SUMMARY, ASSEMBLY, JSON, STAGES, DIFF };
 
 /* What to print, of what, to where. */
 struct request {
   const char *in, *out, *member, *facts;
+  const char *other; /* to compare with */
   enum form form;
   const char *stages; /* "cfg,plan" */
   bool dot;
@@ -307,7 +312,73 @@ static enum nsr_status dump_all(struct tool *t, const struct request *r,
   return NSR_OK;
 }
 
+/* ---- two files */
+
+static enum nsr_status open_file(struct tool *t, const char *name,
+                                 struct nsr_container **c) {
+  const uint8_t *data;
+  size_t size;
+  NSR_TRY(nsr_file_read(t->ctx, name, &data, &size));
+  return nsr_container_read(t->ctx, strcmp(name, "-") == 0 ? "<stdin>" : name,
+                            data, size, c);
+}
+
+/* The next kernel from member *i on, nmembers: none. */
+static uint32_t next_kernel(const struct nsr_container *c, uint32_t i) {
+  while (i < c->nmembers && !c->members[i].is_kernel)
+    i++;
+  return i;
+}
+
+static enum nsr_status diff_kernels(struct tool *t,
+                                    const struct nsr_container *a, uint32_t i,
+                                    const struct nsr_container *b, uint32_t j,
+                                    struct output *o, bool *same) {
+  struct nsr_kernel *ka, *kb;
+  const char *text;
+  bool here;
+  NSR_TRY(nsr_container_kernel(t->ctx, a, i, &ka));
+  NSR_TRY(nsr_container_kernel(t->ctx, b, j, &kb));
+  if (ka->isa != kb->isa)
+    return nsr_fail(t->ctx, NSR_E_DIFFERENT,
+                    (struct nsr_place){.file = b->members[j].path, .insn = -1},
+                    "is for %s, %s is for %s", kb->isa->name,
+                    a->members[i].path, ka->isa->name);
+  NSR_TRY(nsr_diff(t->ctx, ka, kb, &text, &here));
+  *same &= here;
+  if (!here && a->nkernels > 1)
+    NSR_TRY(comment(o, b->members[j].path));
+  return put(o, text, strlen(text));
+}
+
+/* Kernels pair as they come. */
+static enum nsr_status diff(struct tool *t, const struct request *r) {
+  struct nsr_container *a, *b;
+  struct output o = {0};
+  bool same = true;
+  uint32_t j = 0;
+  NSR_TRY(open_file(t, r->in, &a));
+  NSR_TRY(open_file(t, r->other, &b));
+  if (a->nkernels != b->nkernels)
+    return nsr_fail(t->ctx, NSR_E_DIFFERENT,
+                    (struct nsr_place){.file = b->path, .insn = -1},
+                    "holds %u kernels, %s %u", b->nkernels, a->path,
+                    a->nkernels);
+  enum nsr_status status = NSR_OK;
+  for (uint32_t i = next_kernel(a, 0); i < a->nmembers && status == NSR_OK;
+       i = next_kernel(a, i + 1)) {
+    j = next_kernel(b, j);
+    status = diff_kernels(t, a, i, b, j++, &o, &same);
+  }
+  if (status == NSR_OK)
+    status = tool_write(t, r->out, o.s ? o.s : "", o.n);
+  free(o.s);
+  return status == NSR_OK && !same ? NSR_E_DIFFERENT : status;
+}
+
 static enum nsr_status run(struct tool *t, const struct request *r) {
+  if (r->form == DIFF)
+    return diff(t, r);
   const uint8_t *data;
   size_t size;
   struct nsr_container *c;
@@ -327,8 +398,8 @@ static enum nsr_status run(struct tool *t, const struct request *r) {
 static bool set_form(struct tool *t, struct request *r, enum form form,
                      const char *list) {
   if (r->form != SUMMARY)
-    return tool_refuse(t, "expected one of -d, --json, --dump, --scopes and "
-                          "--deps");
+    return tool_refuse(t, "expected one of -d, --json, --dump, --scopes, "
+                          "--deps and --diff");
   r->form = form;
   r->stages = list;
   if (list && !*list)
@@ -365,7 +436,8 @@ enum {
   OPTION_DEPS = 'D',
   OPTION_DUMP = 'P',
   OPTION_FACTS = 'F',
-  OPTION_DOT = 'O'
+  OPTION_DOT = 'O',
+  OPTION_DIFF = 'V'
 };
 
 /* false: said what is wrong with the option. */
@@ -381,6 +453,8 @@ static bool option(struct tool *t, struct request *r, int c) {
     return set_form(t, r, STAGES, "scopes");
   case OPTION_DEPS:
     return set_form(t, r, STAGES, "orders");
+  case OPTION_DIFF:
+    return set_form(t, r, DIFF, NULL);
   case OPTION_DOT:
     r->dot = true;
     return true;
@@ -407,6 +481,7 @@ int main(int argc, char **argv) {
       {"deps", no_argument, NULL, OPTION_DEPS},
       {"facts", required_argument, NULL, OPTION_FACTS},
       {"dot", no_argument, NULL, OPTION_DOT},
+      {"diff", no_argument, NULL, OPTION_DIFF},
       {"member", required_argument, NULL, 'm'},
       {"output", required_argument, NULL, 'o'},
       TOOL_OPTIONS};
@@ -418,9 +493,11 @@ int main(int argc, char **argv) {
   while ((c = tool_option(&t, "do:", options)) != TOOL_DONE)
     if (!option(&t, &r, c))
       return tool_stop(&t);
-  if (!tool_operands(&t, 1, "one FILE"))
+  if (!tool_operands(&t, 1 + (r.form == DIFF),
+                     r.form == DIFF ? "A and B" : "one FILE"))
     return tool_stop(&t);
   r.in = argv[optind];
+  r.other = r.form == DIFF ? argv[optind + 1] : NULL;
   if (!tool_named(&t, "FILE", r.in) ||
       (r.out && (!tool_named(&t, "OUT", r.out) ||
                  !tool_apart(&t, "FILE and OUT", r.in, r.out))) ||

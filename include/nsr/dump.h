@@ -34,6 +34,13 @@ nsr_dump_dot(struct nsr_ctx *ctx, const struct nsr_kernel *k,
              enum nsr_stage stage, const struct nsr_rewrite_options *options,
              const char **text);
 
+/* The code of two kernels line by line, where it differs: "-" only in a, "+"
+ * only in b, each with the instruction's index. same: nothing differs. */
+NSR_MUST_USE enum nsr_status nsr_diff(struct nsr_ctx *ctx,
+                                      const struct nsr_kernel *a,
+                                      const struct nsr_kernel *b,
+                                      const char **text, bool *same);
+
 #ifdef __cplusplus
 }
 #endif
