@@ -142,12 +142,14 @@ static enum nsr_status conclude(struct finder *f, const struct nsr_watch *w) {
 }
 
 static enum nsr_status run_all(struct finder *f, struct nsr_judge *j,
-                               const struct nsr_contents *contents) {
+                               const struct nsr_contents *contents,
+                               uint32_t ncontents) {
   struct nsr_watch *w;
   for (int i = 0; i < MAX_REPEATS && !nsr_atoms_overflow(j->atoms); i++) {
     struct nsr_mark mark = nsr_scratch_mark(j->pool);
     struct nsr_watch_options o = nsr_judge_run_options(j, j->a, 0, 0);
     o.contents = contents;
+    o.ncontents = ncontents;
     o.probe_self = f;
     o.on_issue = on_issue;
     NSR_TRY(forget(f));
@@ -164,7 +166,8 @@ static enum nsr_status run_all(struct finder *f, struct nsr_judge *j,
 enum nsr_status nsr_ideal_needs(struct nsr_ctx *ctx,
                                 const struct nsr_image *image,
                                 const struct nsr_contents *contents,
-                                uint64_t budget, struct nsr_needs **needs) {
+                                uint32_t ncontents, uint64_t budget,
+                                struct nsr_needs **needs) {
   struct nsr_judge j;
   struct finder f = {.ctx = ctx, .image = image};
   const struct nsr_judge_options options = {.inputs = 1, .budget = budget};
@@ -174,7 +177,7 @@ enum nsr_status nsr_ideal_needs(struct nsr_ctx *ctx,
   if (status == NSR_OK) {
     j.inputs.list.v[0].optional = false; /* the whole budget */
     f.pool = j.pool;
-    status = run_all(&f, &j, contents);
+    status = run_all(&f, &j, contents, ncontents);
   }
   nsr_judge_close(&j);
   *needs = f.needs;

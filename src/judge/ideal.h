@@ -12,7 +12,7 @@
  * that races is NSR_E_RACE. */
 NSR_MUST_USE enum nsr_status
 nsr_ideal_needs(struct nsr_ctx *ctx, const struct nsr_image *image,
-                const struct nsr_contents *contents, uint64_t budget,
-                struct nsr_needs **needs);
+                const struct nsr_contents *contents, uint32_t ncontents,
+                uint64_t budget, struct nsr_needs **needs);
 
 #endif

@@ -17,6 +17,7 @@ enum { DEFAULT_BUDGET = 200000000 };
 struct nsr_time_run {
   const struct nsr_image *image;
   const struct nsr_contents *contents;
+  uint32_t ncontents;
   uint64_t budget;
   struct nsr_record *record;
   struct nsr_needs *needs; /* NULL: not asked for yet */
@@ -96,16 +97,15 @@ enum nsr_status nsr_time_record(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   struct nsr_time_run *r;
   struct nsr_image *image;
   struct nsr_machine machine;
-  uint32_t n;
   NSR_NEW(ctx, NSR_KEEP, r, 1);
   r->budget = in->budget ? in->budget : DEFAULT_BUDGET;
   NSR_TRY(nsr_image_new(ctx, NSR_KEEP, k, &image));
   r->image = image;
-  NSR_TRY(make_contents(ctx, k, in, &r->contents, &n));
+  NSR_TRY(make_contents(ctx, k, in, &r->contents, &r->ncontents));
   NSR_TRY(nsr_machine_default(ctx, k->isa, &machine));
   *run = r;
-  return nsr_record_run(ctx, image, &machine, r->contents, n, r->budget,
-                        &r->record);
+  return nsr_record_run(ctx, image, &machine, r->contents, r->ncontents,
+                        r->budget, &r->record);
 }
 
 /* ---- results */
@@ -220,8 +220,8 @@ enum nsr_status nsr_time(struct nsr_ctx *ctx, struct nsr_time_run *run,
   struct nsr_timed *t;
   NSR_TRY(machine_of(ctx, run->image->isa, machine, &m));
   if (form != NSR_TIME_AS_IS && !run->needs)
-    NSR_TRY(nsr_ideal_needs(ctx, run->image, run->contents, run->budget,
-                            &run->needs));
+    NSR_TRY(nsr_ideal_needs(ctx, run->image, run->contents, run->ncontents,
+                            run->budget, &run->needs));
   const struct nsr_timed_options options = {
       .record = run->record,
       .machine = &m,

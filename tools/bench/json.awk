@@ -4,7 +4,7 @@ function quoted(s) {
   gsub(/"/, "\\\"", s)
   return "\"" s "\""
 }
-function plain(s) { return s == "" ? "null" : s }
+function plain(s) { return s == "" || s == "-" ? "null" : s }
 BEGIN {
   FS = "\t"
   printf "{\"kind\":\"bench\",\"about\":%s}\n", quoted(about)
