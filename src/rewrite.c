@@ -14,6 +14,7 @@
 #include "ir/islands.h"
 #include "ir/keeps.h"
 #include "report/rewritten.h"
+#include "limits/limits.h"
 #include "report/stages.h"
 #include "sync/published.h"
 
@@ -568,4 +569,22 @@ enum nsr_status nsr_dump_dot(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   else
     nsr_dot_orders(&out, &orders);
   return nsr_strbuf_done(&out, text, NULL);
+}
+
+/* ---- limits */
+
+enum nsr_status nsr_limits(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                           struct nsr_time_run *run,
+                           const struct nsr_time_machine *machine,
+                           struct nsr_limits *out) {
+  static const struct nsr_rewrite_options options = {0};
+  struct nsr_mark mark = nsr_scratch_mark(ctx);
+  struct work_bench b = {0};
+  struct nsr_machine m;
+  NSR_TRY(nsr_time_machine_of(ctx, k->isa, machine, &m));
+  NSR_TRY(read_program(ctx, k, &options, &b));
+  NSR_TRY(analyse(ctx, &options, &b, true));
+  enum nsr_status status = nsr_limits_find(ctx, &b.tree, &b.deps, run, &m, out);
+  nsr_scratch_release(ctx, mark);
+  return status;
 }

@@ -76,6 +76,11 @@ static const char usage[] =
     "      --ideal         also times for dependences alone, at no cost and "
     "at\n"
     "                      that of a semaphore\n"
+    "      --limits        per loop the least time of an iteration: by "
+    "resources,\n"
+    "                      by dependences as found and as they were; and what "
+    "it\n"
+    "                      takes\n"
     "\n"
     "      --help          print this\n"
     "      --version       print the version\n"
@@ -421,8 +426,8 @@ static bool names(struct tool *t, const char *a, const char *b,
 
 /* Options of --time; false: wrong, said. */
 static bool time_option(struct tool *t, struct settings *s, int c) {
-  static const char *const names[] = {"--machine", "--set", "--sweep",
-                                      "--input", "--ideal"};
+  static const char *const names[] = {"--machine", "--set",   "--sweep",
+                                      "--input",   "--ideal", "--limits"};
   struct time_settings *x = &s->time;
   if (c == 'T') {
     x->on = true;
@@ -440,8 +445,11 @@ static bool time_option(struct tool *t, struct settings *s, int c) {
     return true;
   case 'D':
     return time_add(t, "--input", optarg, x->inputs, &x->ninputs);
-  default:
+  case 'E':
     x->ideal = true;
+    return true;
+  default:
+    x->limits = true;
     return true;
   }
 }
@@ -566,6 +574,7 @@ int main(int argc, char **argv) {
       {"sweep", required_argument, NULL, 'C'},
       {"input", required_argument, NULL, 'D'},
       {"ideal", no_argument, NULL, 'E'},
+      {"limits", no_argument, NULL, 'F'},
       {"facts", required_argument, NULL, 'f'},
       {"judge", required_argument, NULL, 'J'},
       {"states", required_argument, NULL, 'N'},
@@ -579,7 +588,7 @@ int main(int argc, char **argv) {
     return tool_exit(&t, NSR_E_NOMEM);
   int c;
   while ((c = tool_option(&t, "", options)) != TOOL_DONE) {
-    bool timing = c == 'T' || (c >= 'A' && c <= 'E');
+    bool timing = c == 'T' || (c >= 'A' && c <= 'F');
     if (c == TOOL_STOP ||
         !(timing ? time_option(&t, &s, c) : judge_option(&t, &s, c)))
       return tool_stop(&t);

@@ -103,6 +103,33 @@ NSR_MUST_USE enum nsr_status nsr_time(struct nsr_ctx *ctx,
                                       enum nsr_time_form form,
                                       struct nsr_time *out);
 
+/* Bounds of a loop, and what happens, in ns for an iteration; -1: not known. */
+struct nsr_loop_limits {
+  struct nsr_place place; /* where an iteration begins, on its first engine */
+  uint32_t depth;
+  uint64_t iterations; /* in all */
+  double resources;    /* what the busiest resource has to do */
+  const char *resource_kind, *resource; /* "control of ", "act"; "", "q0" */
+  /* The slowest cycle of waiting, for loops without loops in them: with the
+   * dependences that the rewriter finds, and with those of the run (what held
+   * in half of the executions). */
+  double recovered_distances, true_distances;
+  double as_is, ideal; /* from one to the next, with what is around the loop */
+};
+
+struct nsr_limits {
+  uint32_t n;
+  const struct nsr_loop_limits *loops; /* outer ones first */
+};
+
+/* Limits of the loops of k, which run was recorded of. Fails as nsr_rewrite
+ * does where a kernel cannot be read. */
+NSR_MUST_USE enum nsr_status nsr_limits(struct nsr_ctx *ctx,
+                                        const struct nsr_kernel *k,
+                                        struct nsr_time_run *run,
+                                        const struct nsr_time_machine *machine,
+                                        struct nsr_limits *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -18,15 +18,22 @@ struct numbers { /* of a channel's instances, by ordinal */
   NSR_VEC(uint32_t) of;
 };
 
+struct spot {               /* where an instance stands */
+  uint32_t insn, iteration; /* of its loop */
+};
+
 struct finder {
   struct nsr_ctx *ctx;
   struct nsr_ctx *pool;
-  struct nsr_needs *needs;
+  struct nsr_true_needs *needs;
   const struct nsr_image *image;
   struct nsr_watch *watch;
   struct numbers numbers[NSR_MAX_CHANNELS];
   uint32_t known[NSR_MAX_ENGINES][NSR_MAX_CHANNELS]; /* waited for so far */
   uint32_t want[NSR_MAX_CHANNELS];                   /* the instance at hand */
+  const struct nsr_loop_map *map;
+  struct nsr_pairs *pairs;
+  NSR_VEC(struct spot) spots[NSR_MAX_CHANNELS]; /* by number - 1 */
   enum nsr_status status;
 };
 
@@ -84,9 +91,43 @@ static enum nsr_status keep_needs(struct finder *f,
       continue;
     known[c] = f->want[c];
     NSR_APPEND(f->ctx, NSR_KEEP, &f->needs->all[ch],
-               ((struct nsr_need){f->want[c], (uint8_t)c}));
+               ((struct nsr_true_need){f->want[c], (uint8_t)c}));
   }
   NSR_APPEND(f->ctx, NSR_KEEP, &f->needs->first[ch], f->needs->all[ch].n);
+  return NSR_OK;
+}
+
+/* The iteration that an instruction about to be counted stands in. */
+static uint32_t iteration_of(const struct finder *f,
+                             const struct nsr_flight *flight, uint32_t loop) {
+  uint32_t entry = f->map->entry[loop * NSR_MAX_ENGINES + flight->engine];
+  return f->watch->sim->core[flight->engine].ran[entry] +
+         (entry == flight->insn);
+}
+
+static enum nsr_status note_pairs(struct finder *f,
+                                  const struct nsr_flight *flight) {
+  uint8_t e = flight->engine;
+  uint32_t loop = f->map->loop[e][flight->insn];
+  struct spot spot = {.insn = flight->insn};
+  if (loop != NSR_NONE)
+    spot.iteration = iteration_of(f, flight, loop);
+  NSR_PUSH(f->pool, NSR_KEEP, &f->spots[flight->channel], spot);
+  for (int c = 0; loop != NSR_NONE && c < f->image->nchannels; c++) {
+    if (!f->want[c])
+      continue;
+    const struct spot *p = &f->spots[c].v[f->want[c] - 1];
+    uint8_t pe = (uint8_t)nsr_channel_engine(f->image->kernel, c);
+    if (f->map->loop[pe][p->insn] != loop || p->iteration > spot.iteration)
+      continue;
+    const struct nsr_pair pair = {.p_engine = pe,
+                                  .c_engine = e,
+                                  .p = p->insn,
+                                  .c = flight->insn,
+                                  .loop = loop,
+                                  .distance = spot.iteration - p->iteration};
+    NSR_TRY(nsr_pairs_add(f->ctx, f->pairs, &pair));
+  }
   return NSR_OK;
 }
 
@@ -108,6 +149,8 @@ static enum nsr_status note(struct finder *f, struct nsr_watch *w,
     (void)nsr_each_event(w, flight, visit, f);
   if (f->want[flight->channel] >= flight->number) /* itself, in a list */
     f->want[flight->channel] = flight->number - 1;
+  if (f->map)
+    NSR_TRY(note_pairs(f, flight));
   NSR_TRY(keep_needs(f, flight));
   learn_load(f, flight);
   return NSR_OK;
@@ -124,8 +167,10 @@ static bool on_issue(void *self, struct nsr_watch *w,
 
 static enum nsr_status forget(struct finder *f) {
   memset(f->known, 0, sizeof f->known);
+  if (f->map)
+    *f->pairs = (struct nsr_pairs){0};
   for (int c = 0; c < f->image->nchannels; c++) {
-    f->numbers[c].of.n = 0;
+    f->numbers[c].of.n = f->spots[c].n = 0;
     f->needs->all[c].n = f->needs->first[c].n = 0;
     NSR_APPEND(f->ctx, NSR_KEEP, &f->needs->first[c], 0);
   }
@@ -163,13 +208,13 @@ static enum nsr_status run_all(struct finder *f, struct nsr_judge *j,
                   "memory is accessed in too many pieces to follow");
 }
 
-enum nsr_status nsr_ideal_needs(struct nsr_ctx *ctx,
-                                const struct nsr_image *image,
-                                const struct nsr_contents *contents,
-                                uint32_t ncontents, uint64_t budget,
-                                struct nsr_needs **needs) {
+enum nsr_status
+nsr_ideal_needs(struct nsr_ctx *ctx, const struct nsr_image *image,
+                const struct nsr_contents *contents, uint32_t ncontents,
+                uint64_t budget, const struct nsr_loop_map *map,
+                struct nsr_pairs *pairs, struct nsr_true_needs **needs) {
   struct nsr_judge j;
-  struct finder f = {.ctx = ctx, .image = image};
+  struct finder f = {.ctx = ctx, .image = image, .map = map, .pairs = pairs};
   const struct nsr_judge_options options = {.inputs = 1, .budget = budget};
   NSR_NEW(ctx, NSR_KEEP, f.needs, 1);
   enum nsr_status status =

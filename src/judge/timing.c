@@ -3,25 +3,15 @@
  * Needs a kernel, an input and a machine; makes its time and where it went.
  * Dependences are looked for when they are first asked for.
  */
-#include <nsr/time.h>
+#include "judge/timing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge/ideal.h"
 #include "sim/machine_text.h"
 #include "sim/numeric.h"
 
 enum { DEFAULT_BUDGET = 200000000 };
-
-struct nsr_time_run {
-  const struct nsr_image *image;
-  const struct nsr_contents *contents;
-  uint32_t ncontents;
-  uint64_t budget;
-  struct nsr_record *record;
-  struct nsr_needs *needs; /* NULL: not asked for yet */
-};
 
 const char *nsr_machine_builtin(const char *name) {
   for (const struct nsr_machine_text *t = nsr_machine_texts; t->name; t++)
@@ -198,7 +188,7 @@ static void count_events(const struct nsr_record *r, struct nsr_time *out) {
       count_event(r, &r->events[e].v[i], out);
 }
 
-static enum nsr_status machine_of(struct nsr_ctx *ctx,
+enum nsr_status nsr_time_machine_of(struct nsr_ctx *ctx,
                                   const struct nsr_isa *isa,
                                   const struct nsr_time_machine *from,
                                   struct nsr_machine *m) {
@@ -213,21 +203,28 @@ static enum nsr_status machine_of(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
+enum nsr_status nsr_time_form(struct nsr_ctx *ctx, struct nsr_time_run *run,
+                              const struct nsr_machine *m,
+                              enum nsr_time_form form,
+                              struct nsr_timed **timed) {
+  if (form != NSR_TIME_AS_IS && !run->needs)
+    NSR_TRY(nsr_ideal_needs(ctx, run->image, run->contents, run->ncontents,
+                            run->budget, NULL, NULL, &run->needs));
+  const struct nsr_timed_options options = {
+      .record = run->record,
+      .machine = m,
+      .needs = form == NSR_TIME_AS_IS ? NULL : run->needs,
+      .signals = form == NSR_TIME_IDEAL_SIGNALS};
+  return nsr_timed_run(ctx, &options, timed);
+}
+
 enum nsr_status nsr_time(struct nsr_ctx *ctx, struct nsr_time_run *run,
                          const struct nsr_time_machine *machine,
                          enum nsr_time_form form, struct nsr_time *out) {
   struct nsr_machine m;
   struct nsr_timed *t;
-  NSR_TRY(machine_of(ctx, run->image->isa, machine, &m));
-  if (form != NSR_TIME_AS_IS && !run->needs)
-    NSR_TRY(nsr_ideal_needs(ctx, run->image, run->contents, run->ncontents,
-                            run->budget, &run->needs));
-  const struct nsr_timed_options options = {
-      .record = run->record,
-      .machine = &m,
-      .needs = form == NSR_TIME_AS_IS ? NULL : run->needs,
-      .signals = form == NSR_TIME_IDEAL_SIGNALS};
-  NSR_TRY(nsr_timed_run(ctx, &options, &t));
+  NSR_TRY(nsr_time_machine_of(ctx, run->image->isa, machine, &m));
+  NSR_TRY(nsr_time_form(ctx, run, &m, form, &t));
   int64_t clock = m.pipe.given >> NSR_PIPE_CLOCK & 1
                       ? m.pipe.v[NSR_PIPE_CLOCK]
                       : nsr_machine_pipe(&m, 0, -1, NSR_PIPE_CLOCK);

@@ -18,14 +18,14 @@
 struct nsr_cover;
 struct nsr_sim;
 
-enum nsr_stage { NSR_ISSUED, NSR_READ, NSR_WRITTEN };
+enum nsr_flight_stage { NSR_ISSUED, NSR_READ, NSR_WRITTEN };
 
 /* An instance in flight. */
 struct nsr_flight {
   const struct nsr_step *step;
   uint32_t insn;
   uint8_t engine, channel;
-  uint8_t stage;    /* enum nsr_stage */
+  uint8_t stage;    /* enum nsr_flight_stage */
   bool concrete;    /* bytes holds what was read or will be written */
   uint32_t ordinal; /* 1-based, among all of its channel */
   uint32_t number;  /* 1-based, among those not NSR_STEP_SKIP; 0: skipped */

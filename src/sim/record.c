@@ -257,13 +257,24 @@ static enum nsr_status hung(struct recorder *r) {
   return NSR_E_HANG;
 }
 
+static enum nsr_status keep_counts(struct recorder *r) {
+  for (int e = 0; e < r->sim->ncores; e++) {
+    uint32_t n = r->record->image->streams[e].n;
+    NSR_NEW(r->ctx, NSR_KEEP, r->record->ran[e], n);
+    if (n)
+      memcpy(r->record->ran[e], r->sim->core[e].ran,
+             n * sizeof *r->record->ran[e]);
+  }
+  return NSR_OK;
+}
+
 static enum nsr_status conclude(struct recorder *r, const struct setting *s) {
   const struct nsr_sim *sim = r->sim;
   const struct nsr_sim_fault *f = &sim->fault;
   switch (sim->end) {
   case NSR_DONE:
     r->record->executed = sim->executed;
-    return NSR_OK;
+    return keep_counts(r);
   case NSR_SIM_HANG:
     return hung(r);
   case NSR_SIM_ENDLESS:

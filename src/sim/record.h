@@ -42,6 +42,7 @@ struct nsr_record {
   NSR_VEC(struct nsr_variant) variants;
   uint64_t executed;                 /* instructions */
   uint64_t issued[NSR_MAX_CHANNELS]; /* instances */
+  uint32_t *ran[NSR_MAX_ENGINES];    /* by instruction: how often */
 };
 
 /* Runs a kernel to its end, in ctx's keep arena. machine: its limits. What is

@@ -293,7 +293,7 @@ static bool passes(struct run *r, int e, const struct nsr_step *step) {
 /* Whether an instance has retired, and its engine may know; else the engine
  * is stopped. Nothing is skipped here, so numbers are places in the ring; what
  * has left it is long gone. */
-static bool need_met(struct run *r, int e, const struct nsr_need *need) {
+static bool need_met(struct run *r, int e, const struct nsr_true_need *need) {
   struct engine *g = &r->engine[e];
   const struct lane *l = &r->lane[need->channel];
   if (l->retired < need->number) {
@@ -314,7 +314,7 @@ static bool need_met(struct run *r, int e, const struct nsr_need *need) {
 
 /* Everything that the next instance of a channel needs. */
 static bool needs_met(struct run *r, int e, int channel) {
-  const struct nsr_needs *n = r->o->needs;
+  const struct nsr_true_needs *n = r->o->needs;
   uint64_t i = r->lane[channel].issued;
   for (uint64_t k = n->first[channel].v[i]; k < n->first[channel].v[i + 1]; k++)
     if (!need_met(r, e, &n->all[channel].v[k]))
@@ -330,6 +330,12 @@ static void enter_pipeline(struct run *r, struct lane *l, struct slot *s,
   s->retire = l->free + c->latency;
   s->retire = l->last = s->retire > l->last ? s->retire : l->last;
   r->t->engine[l->engine].unit += c->interval;
+}
+
+static void note_issue(struct nsr_timed_engine *t, uint32_t insn, int64_t now) {
+  t->last[insn] = now;
+  if (t->first[insn] < 0)
+    t->first[insn] = now;
 }
 
 static void issue(struct run *r, int e) {
@@ -348,6 +354,7 @@ static void issue(struct run *r, int e) {
     block(g, FULL, r->now);
     return;
   }
+  note_issue(&r->t->engine[e], v->insn, r->now);
   int64_t cost = r->cost[g->event->variant].issue;
   struct slot *s = slot_at(l, l->issued);
   *s = (struct slot){g->event->variant, r->now + cost, NEVER};
@@ -532,7 +539,13 @@ static enum nsr_status engines_new(struct run *r) {
   const struct nsr_machine *m = r->o->machine;
   for (int e = 0; e < r->image->nengines; e++) {
     struct engine *g = &r->engine[e];
-    NSR_NEW(r->ctx, NSR_KEEP, r->t->engine[e].blocked, r->image->streams[e].n);
+    struct nsr_timed_engine *t = &r->t->engine[e];
+    uint32_t n = r->image->streams[e].n;
+    NSR_NEW(r->ctx, NSR_KEEP, t->blocked, n);
+    NSR_NEW(r->ctx, NSR_KEEP, t->first, n);
+    NSR_NEW(r->ctx, NSR_KEEP, t->last, n);
+    for (uint32_t i = 0; i < n; i++)
+      t->first[i] = t->last[i] = -1;
     g->event = r->o->record->events[e].v;
     g->end = g->event + r->o->record->events[e].n;
     g->state = r->image->streams[e].stream ? GOING : HALTED;

@@ -14,12 +14,12 @@ enum { NSR_FS_PER_PS = 1000 };
 /* What the instances of a channel have to wait for: retirements of others, by
  * number (1-based, those of steps that are NSR_STEP_SKIP not counted; they
  * are left out of such a run). */
-struct nsr_need {
+struct nsr_true_need {
   uint32_t number;
   uint8_t channel;
 };
-struct nsr_needs {
-  NSR_VEC(struct nsr_need) all[NSR_MAX_CHANNELS];
+struct nsr_true_needs {
+  NSR_VEC(struct nsr_true_need) all[NSR_MAX_CHANNELS];
   /* instance n waits for all[first[n - 1]] .. all[first[n] - 1] */
   NSR_VEC(uint64_t) first[NSR_MAX_CHANNELS];
 };
@@ -29,7 +29,7 @@ struct nsr_timed_options {
   const struct nsr_machine *machine; /* with all costs */
   /* Instead of waits and of all barriers but the one at the end, instances
    * wait for these; at no cost, or with that of updates and waits. */
-  const struct nsr_needs *needs;
+  const struct nsr_true_needs *needs;
   bool signals;
 };
 
@@ -44,6 +44,7 @@ struct nsr_timed_engine {
   int64_t loading;  /* a register load, */
   int64_t barrier;  /* a barrier */
   int64_t *blocked; /* all of these by instruction */
+  int64_t *first, *last; /* when an instruction was issued; -1: never */
 };
 
 struct nsr_timed_queue {

@@ -116,7 +116,7 @@ static void join(uint32_t *to, const uint32_t *from) {
 
 /* Everything that is retired when an instance is issued, if it waits for what
  * it needs. drop: a need that is left out, counted from 1. */
-static void make_clocks(struct log *l, const struct nsr_needs *needs,
+static void make_clocks(struct log *l, const struct nsr_true_needs *needs,
                         uint64_t drop) {
   uint32_t known[NSR_MAX_ENGINES][NSR_MAX_CHANNELS] = {{0}};
   uint64_t n = 0;
@@ -124,7 +124,7 @@ static void make_clocks(struct log *l, const struct nsr_needs *needs,
     struct instance *x = &l->v[i];
     const uint64_t *first = &needs->first[x->channel].v[x->number - 1];
     for (uint64_t k = first[0]; k < first[1]; k++) {
-      const struct nsr_need *need = &needs->all[x->channel].v[k];
+      const struct nsr_true_need *need = &needs->all[x->channel].v[k];
       if (++n == drop)
         continue;
       join(known[x->engine], find(l, need->channel, need->number)->clock);
@@ -147,13 +147,13 @@ static const struct instance *unordered(const struct log *l) {
   return NULL;
 }
 
-static void expect_tight(struct log *l, const struct nsr_needs *needs,
+static void expect_tight(struct log *l, const struct nsr_true_needs *needs,
                          const char *what) {
   for (uint32_t i = 0; i < l->n; i++) {
     const struct instance *x = &l->v[i];
     const uint64_t *first = &needs->first[x->channel].v[x->number - 1];
     for (uint64_t k = first[0]; k < first[1]; k++) {
-      const struct nsr_need *need = &needs->all[x->channel].v[k];
+      const struct nsr_true_need *need = &needs->all[x->channel].v[k];
       if (!conflict(l, find(l, need->channel, need->number), x))
         fail_msg("%s: %s number %u waits for what it has nothing to do with",
                  what, x->step->desc->mnemonic, x->number);
@@ -170,7 +170,7 @@ static void check(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   struct opaque_run run;
   struct log l = {.ctx = ctx, .k = k};
   const struct nsr_observer o = {.self = &l, .issued = on_issued};
-  struct nsr_needs *needs;
+  struct nsr_true_needs *needs;
   char line[400];
   l.v = nsr_alloc_n(ctx, NSR_KEEP, MOST, sizeof *l.v);
   assert_non_null(l.v);
@@ -189,7 +189,8 @@ static void check(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   assert_int_equal(nsr_sim_new(ctx, NSR_KEEP, &options, &run.sim), NSR_OK);
   assert_int_equal(nsr_sim_run(run.sim), NSR_OK);
   if (!l.full && !run.image->has_may && run.sim->end == NSR_DONE) {
-    if (nsr_ideal_needs(ctx, run.image, NULL, 0, 400000, &needs) != NSR_OK)
+    if (nsr_ideal_needs(ctx, run.image, NULL, 0, 400000, NULL, NULL, &needs) !=
+        NSR_OK)
       fail_msg("%s: %s", what, first_error(ctx, line, sizeof line));
     make_clocks(&l, needs, 0);
     if (unordered(&l))
@@ -273,12 +274,13 @@ static const char may_head[] =
 static uint64_t needs_of(struct nsr_ctx *ctx, const char *rest) {
   char text[1500];
   struct nsr_image *image;
-  struct nsr_needs *needs;
+  struct nsr_true_needs *needs;
   snprintf(text, sizeof text, "%s%s", may_head, rest);
   struct nsr_kernel *k = kernel_of(ctx, text);
   assert_int_equal(nsr_image_new(ctx, NSR_KEEP, k, &image), NSR_OK);
   assert_true(image->has_may);
-  assert_int_equal(nsr_ideal_needs(ctx, image, NULL, 0, 1000, &needs), NSR_OK);
+  assert_int_equal(
+      nsr_ideal_needs(ctx, image, NULL, 0, 1000, NULL, NULL, &needs), NSR_OK);
   return needs->all[nsr_isa_engine(k->isa, "sp") + 1 + 1].n; /* q1 */
 }
 

@@ -21,13 +21,19 @@ struct row {
   double ratio;
 };
 
+struct loops {
+  const char *path, *value;
+  struct nsr_limits limits;
+};
+
 struct table {
   struct tool *t;
   const struct time_settings *s;
   const char *machine_text;
   const char **values; /* of the sweep; one NULL where there is none */
-  uint32_t nvalues, nrows;
+  uint32_t nvalues, nrows, nloops;
   struct row *rows;
+  struct loops *loops;
 };
 
 bool time_add(struct tool *t, const char *option, const char *text,
@@ -129,18 +135,35 @@ static enum nsr_status load_machine(struct table *b) {
 
 /* ---- times */
 
-static enum nsr_status one_row(struct table *b, struct nsr_time_run *run,
-                               const char *path, const char *value,
-                               enum nsr_time_form form) {
-  const char *sets[TIME_MAX_OPTIONS + 1];
+/* The machine at a value of the sweep; sets: room for its figures. */
+static struct nsr_time_machine
+machine_at(const struct table *b, const char *value, const char **sets) {
   struct nsr_time_machine m = {b->s->machine, b->machine_text, b->s->nsets,
                                sets};
   memcpy(sets, b->s->sets, b->s->nsets * sizeof *sets);
   if (value)
     sets[m.nsets++] = value;
+  return m;
+}
+
+static enum nsr_status one_row(struct table *b, struct nsr_time_run *run,
+                               const char *path, const char *value,
+                               enum nsr_time_form form) {
+  const char *sets[TIME_MAX_OPTIONS + 1];
+  struct nsr_time_machine m = machine_at(b, value, sets);
   struct row *row = &b->rows[b->nrows++];
   *row = (struct row){.path = path, .value = value, .form = form};
   return nsr_time(b->t->ctx, run, &m, form, &row->time);
+}
+
+static enum nsr_status one_limit(struct table *b, const struct nsr_kernel *k,
+                                 struct nsr_time_run *run, const char *path,
+                                 const char *value) {
+  const char *sets[TIME_MAX_OPTIONS + 1];
+  struct nsr_time_machine m = machine_at(b, value, sets);
+  struct loops *l = &b->loops[b->nloops++];
+  *l = (struct loops){.path = path, .value = value};
+  return nsr_limits(b->t->ctx, k, run, &m, &l->limits);
 }
 
 static enum nsr_status one_kernel(struct table *b, const char *path,
@@ -154,6 +177,8 @@ static enum nsr_status one_kernel(struct table *b, const char *path,
          form <= (b->s->ideal ? NSR_TIME_IDEAL_SIGNALS : NSR_TIME_AS_IS);
          form++)
       NSR_TRY(one_row(b, run, path, b->values[i], (enum nsr_time_form)form));
+  for (uint32_t i = 0; i < b->nvalues && b->s->limits; i++)
+    NSR_TRY(one_limit(b, k, run, path, b->values[i]));
   return NSR_OK;
 }
 
@@ -202,6 +227,35 @@ static void print_blocked(FILE *out, const struct row *r) {
   }
 }
 
+static void print_limit(FILE *out, double ns) {
+  if (ns < 0)
+    fprintf(out, " %11s", "-");
+  else
+    fprintf(out, " %11.1f", ns);
+}
+
+static void print_loops(FILE *out, const struct loops *l) {
+  fprintf(out, "%s, loops%s%s\n", l->path, l->value ? ", " : "",
+          l->value ? l->value : "");
+  fprintf(out, "  ns of one   resources       found        true       as is"
+               "       ideal  iterations\n");
+  for (uint32_t i = 0; i < l->limits.n; i++) {
+    const struct nsr_loop_limits *x = &l->limits.loops[i];
+    fprintf(out, "           ");
+    print_limit(out, x->iterations ? x->resources : -1);
+    print_limit(out, x->recovered_distances);
+    print_limit(out, x->true_distances);
+    print_limit(out, x->as_is);
+    print_limit(out, x->ideal);
+    fprintf(out, " %11llu  %*s%s[%lld] %s", (unsigned long long)x->iterations,
+            (int)x->depth * 2 - 2, "", x->place.engine,
+            (long long)x->place.insn, x->place.label ? x->place.label : "");
+    if (x->resource)
+      fprintf(out, " (%s%s)", x->resource_kind, x->resource);
+    fputc('\n', out);
+  }
+}
+
 static void print_table(FILE *out, const struct table *b) {
   fprintf(out, "%14s %14s %7s %12s %9s\n", "ns", "cycles", "ratio",
           "instructions", "barriers");
@@ -224,6 +278,8 @@ static void print_table(FILE *out, const struct table *b) {
     print_engines(out, &b->rows[i]);
     print_blocked(out, &b->rows[i]);
   }
+  for (uint32_t i = 0; i < b->nloops; i++)
+    print_loops(out, &b->loops[i]);
 }
 
 /* ---- JSON */
@@ -290,6 +346,34 @@ static void json_blocked(FILE *out, const struct nsr_time *t) {
   fputc(']', out);
 }
 
+static void json_number(FILE *out, const char *name, double v) {
+  fprintf(out, ",\"%s\":", name);
+  if (v < 0)
+    fputs("null", out);
+  else
+    fprintf(out, "%.3f", v);
+}
+
+static void json_loop(FILE *out, const struct loops *l,
+                      const struct nsr_loop_limits *x) {
+  fputs("{\"kind\":\"loop\",\"schema\":1,", out);
+  json_text(out, "file", l->path);
+  fputc(',', out);
+  json_text(out, "set", l->value);
+  fputc(',', out);
+  json_text(out, "engine", x->place.engine);
+  fprintf(out, ",\"index\":%lld,", (long long)x->place.insn);
+  json_text(out, "label", x->place.label);
+  fprintf(out, ",\"depth\":%u,\"iterations\":%llu", (unsigned)x->depth,
+          (unsigned long long)x->iterations);
+  json_number(out, "resources", x->iterations ? x->resources : -1);
+  json_number(out, "found", x->recovered_distances);
+  json_number(out, "true", x->true_distances);
+  json_number(out, "as_is", x->as_is);
+  json_number(out, "ideal", x->ideal);
+  fputs("}\n", out);
+}
+
 static void print_json(FILE *out, const struct table *b) {
   for (uint32_t i = 0; i < b->nrows; i++) {
     const struct row *r = &b->rows[i];
@@ -316,6 +400,9 @@ static void print_json(FILE *out, const struct table *b) {
     json_blocked(out, &r->time);
     fputs("}\n", out);
   }
+  for (uint32_t i = 0; i < b->nloops; i++)
+    for (uint32_t k = 0; k < b->loops[i].limits.n; k++)
+      json_loop(out, &b->loops[i], &b->loops[i].limits.loops[k]);
 }
 
 /* ---- all */
@@ -357,7 +444,8 @@ enum nsr_status time_report(struct tool *t, const struct time_settings *s,
   NSR_TRY(split_sweep(&b));
   NSR_TRY(parse_inputs(&b, &input));
   b.rows = tool_alloc(t, (size_t)n * b.nvalues * 3 * sizeof *b.rows);
-  if (!b.rows)
+  b.loops = tool_alloc(t, (size_t)n * b.nvalues * sizeof *b.loops);
+  if (!b.rows || !b.loops)
     return NSR_E_NOMEM;
   for (int i = 0; i < n; i++)
     NSR_TRY(one_kernel(&b, paths[i], &input));

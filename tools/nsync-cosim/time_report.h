@@ -10,7 +10,7 @@ struct time_settings {
   bool on; /* --time */
   const char *machine;
   const char *option; /* the last one that is for --time alone, NULL: none */
-  bool ideal;
+  bool ideal, limits;
   uint32_t nsets, ninputs;
   const char *sets[TIME_MAX_OPTIONS];
   const char *inputs[TIME_MAX_OPTIONS]; /* "TENSOR=V,V,.." */
