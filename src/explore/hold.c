@@ -45,20 +45,6 @@ static enum nsr_status move(struct held *h, uint32_t *row, enum nsr_go go,
   return nsr_move(h->s, row, m);
 }
 
-/* Every engine as far as it can; *any: one of them could. */
-static enum nsr_status go_all(struct held *h, uint32_t *row, bool *any) {
-  bool again = true;
-  while (again && on(h)) {
-    again = false;
-    for (uint32_t e = 0; e < h->s->nengines; e++)
-      while (on(h) && nsr_may_go(h->s, row, (int)e)) {
-        NSR_TRY(move(h, row, NSR_GO_ENGINE, e, 0));
-        again = *any = true;
-      }
-  }
-  return NSR_OK;
-}
-
 static uint32_t in_flight_at(const struct nsr_search *s, const uint32_t *row,
                              uint32_t lane, uint32_t slot) {
   uint32_t at = s->fixed;
@@ -86,17 +72,43 @@ static enum nsr_status retire_all(struct held *h, uint32_t *row, uint32_t lane,
   return NSR_OK;
 }
 
-/* The oldest instance of a lane stays in flight. */
-static enum nsr_status hold(struct held *h, uint32_t lane) {
+/* Every engine but one as far as it can; *any: one of them could. */
+static enum nsr_status go_all_but(struct held *h, uint32_t *row, uint32_t but,
+                                  bool *any) {
+  for (uint32_t e = 0; e < h->s->nengines; e++)
+    while (on(h) && e != but && nsr_may_go(h->s, row, (int)e)) {
+      NSR_TRY(move(h, row, NSR_GO_ENGINE, e, 0));
+      *any = true;
+    }
+  return NSR_OK;
+}
+
+/* Everything else happens, on a copy: an engine stays where it is, or a lane's
+ * oldest instance in flight (NSR_NONE: none does). */
+static enum nsr_status hold(struct held *h, uint32_t engine, uint32_t lane) {
   struct nsr_search *s = h->s;
-  uint32_t word = in_flight_at(s, h->row, lane, 0);
+  uint32_t word =
+      lane == NSR_NONE ? NSR_NONE : in_flight_at(s, h->row, lane, 0);
   bool any = true;
   memcpy(h->copy, h->row, nsr_row_length(s, h->row) * sizeof *h->row);
   while (any && on(h)) {
     any = false;
     NSR_TRY(retire_all(h, h->copy, lane, word, &any));
-    NSR_TRY(go_all(h, h->copy, &any));
+    NSR_TRY(go_all_but(h, h->copy, engine, &any));
   }
+  return NSR_OK;
+}
+
+/* Every engine as far as it can. A wait for others is over at once, so what
+ * can happen before it is looked at here. */
+static enum nsr_status go_all(struct held *h, uint32_t *row) {
+  for (uint32_t e = 0; e < h->s->nengines; e++)
+    while (on(h) && nsr_may_go(h->s, row, (int)e)) {
+      if (!h->scout && h->s->w->stations.v[row[e]].event != NSR_NONE)
+        NSR_TRY(hold(h, e, NSR_NONE));
+      if (on(h))
+        NSR_TRY(move(h, row, NSR_GO_ENGINE, e, 0));
+    }
   return NSR_OK;
 }
 
@@ -104,15 +116,14 @@ static enum nsr_status go_round(struct held *h, bool *ends) {
   struct nsr_search *s = h->s;
   struct nsr_go_to barrier[NSR_MAX_ENGINES + 1];
   uint32_t lane = 0;
-  bool any = false;
-  NSR_TRY(go_all(h, h->row, &any));
+  NSR_TRY(go_all(h, h->row));
   while (lane < s->nlanes && !nsr_in_flight(s, h->row, (int)lane))
     lane++;
   if (!on(h))
     return NSR_OK;
   if (lane < s->nlanes) {
     if (!h->scout)
-      NSR_TRY(hold(h, lane));
+      NSR_TRY(hold(h, NSR_NONE, lane));
     return on(h) ? move(h, h->row, NSR_GO_RETIRE, lane, 0) : NSR_OK;
   }
   if (nsr_moves(s, h->row, barrier))
@@ -127,6 +138,7 @@ enum nsr_status nsr_search_held(struct nsr_search *s, bool scout) {
   NSR_NEW(s->ctx, s->arena, h.row, (size_t)s->longest + 2);
   NSR_NEW(s->ctx, s->arena, h.copy, (size_t)s->longest + 2);
   NSR_TRY(nsr_search_start(s, h.row));
+  s->states++;
   while (!ends && on(&h))
     NSR_TRY(go_round(&h, &ends));
   return NSR_OK;

@@ -57,7 +57,10 @@ static enum nsr_status token(struct nsr_world *w, uint64_t value,
   uint32_t *at = token_place(w, value);
   if (!*at) {
     uint8_t *copy = NULL;
-    if (bytes) {
+    w->kept += size;
+    if (w->kept > NSR_MAX_KEPT && !w->full)
+      w->full = "more contents than are followed";
+    if (bytes && !w->full) {
       NSR_NEW(w->ctx, w->arena, copy, size);
       memcpy(copy, bytes, size);
     }

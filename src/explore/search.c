@@ -2,11 +2,11 @@
  *
  * Needs a world; visits each state once, by a fingerprint of 128 bits. Reduced
  * it takes one order of what commutes: an engine that may go on by a wait on a
- * count that only grows, or none, goes first and alone. Theory: this keeps
- * every other move possible and changes nothing that another one asks for; the
- * instance is in flight for longer, which hides no race, and what has retired
- * when it issues is as little as it can be. Every state counts moves made, so
- * none comes back and nothing is put off for ever.
+ * count that only grows, or none, goes first and alone (unless others see it).
+ * Theory: this keeps every other move possible and changes nothing that another
+ * one asks for; the instance is in flight for longer, which hides no race, and
+ * what has retired when it issues is as little as it can be. Every state counts
+ * moves made, so none comes back and nothing is put off for ever.
  */
 #include "explore/search.h"
 
@@ -81,7 +81,8 @@ static enum nsr_status seen_add(struct nsr_search *s, struct seen *x,
 static bool plain_wait(const struct nsr_search *s, const uint32_t *row,
                        int engine) {
   const struct nsr_station *p = &s->w->stations.v[row[engine]];
-  return p->cmp == NSR_CMP_NONE || !s->w->sem_odd[p->sem];
+  return p->event == NSR_NONE &&
+         (p->cmp == NSR_CMP_NONE || !s->w->sem_odd[p->sem]);
 }
 
 static uint32_t moves_of(const struct depth *d, const uint32_t *row,

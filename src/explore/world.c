@@ -94,6 +94,11 @@ static enum nsr_status touch_operand(struct nsr_world *w,
                                      struct touching *t) {
   const struct nsr_operand *o = &f->step->access[i].op;
   enum nsr_role role = (enum nsr_role)o->role;
+  w->ntouches += f->cover[i]->n;
+  if (w->ntouches > NSR_MAX_PLACES) {
+    w->full = w->full ? w->full : "memory is touched in too many places";
+    return NSR_OK;
+  }
   for (struct nsr_cover_iter it = nsr_cover_first(f->cover[i]); it.more;
        nsr_cover_next(&it)) {
     struct nsr_touch touch = {.how = how_of(o)};

@@ -11,7 +11,9 @@
 
 enum {
   NSR_MAX_INSTANCES = 4096, /* of one kernel on one input */
-  NSR_MAX_STATIONS = 1 << 18
+  NSR_MAX_STATIONS = 1 << 18,
+  NSR_MAX_PLACES = 1 << 22, /* touched, by all instances */
+  NSR_MAX_KEPT = 1 << 27    /* bytes of contents */
 };
 
 enum nsr_station_kind {
@@ -120,7 +122,9 @@ struct nsr_world {
   uint32_t nslots;    /* of memory */
   uint32_t *slot_of;  /* by atom, hidden state behind; NSR_NONE: not used */
   NSR_VEC(uint32_t) slot_at;
-  uint8_t *meets; /* by instance and later instance: what it is, + 1 */
+  uint64_t ntouches; /* of all instances */
+  uint64_t kept;     /* bytes of tokens */
+  uint8_t *meets;    /* by instance and later instance: what it is, + 1 */
   uint32_t meets_cap;
 };
 

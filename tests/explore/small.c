@@ -34,7 +34,7 @@ struct maker {
   const struct nsr_isa *isa;
   const char *engine[ENGINES];
   int feeds[QUEUES];
-  bool may;
+  bool may, others;
   char body[ENGINES][SMALL_TEXT / 8];
   size_t n[ENGINES];
   struct work region[64];
@@ -170,6 +170,20 @@ static bool conflict(const struct work *a, const struct work *b) {
   return false;
 }
 
+/* What others make happen, or see; nobody here waits for it. */
+static void tell(struct maker *m, int e, const char *text, const char *wait) {
+  int sem = m->isa->owned_last + 1 + in(m, 0, 1);
+  if (*wait)
+    emit(m, e, " wait %s\n", wait);
+  if (in(m, 0, 1))
+    emit(m, e, " nop ^s%d\n", sem);
+  else if (in(m, 0, 1))
+    emit(m, e, " wait ?s%d>=1\n", sem);
+  else
+    emit(m, e, " %s ?s%d>=1\n", strncmp(text, "ld", 2) == 0 ? text : "nop",
+         sem);
+}
+
 static void put_work(struct maker *m) {
   struct work w = {.channel = in(m, 0, CHANNELS - 1)};
   char text[200], wait[32] = "";
@@ -195,6 +209,10 @@ static void put_work(struct maker *m) {
     if (*wait)
       emit(m, e, " wait %s\n", wait);
     snprintf(wait, sizeof wait, "?s%d>=%d", c, need[c]);
+  }
+  if (m->others && in(m, 0, 3) == 0) {
+    tell(m, e, text, wait);
+    return;
   }
   emit(m, e, " %s %s ^s%d\n", text, wait, w.channel);
   w.count = ++m->count[w.channel];
@@ -257,9 +275,9 @@ static void find_engines(struct maker *m) {
 }
 
 void small_kernel(const struct nsr_isa *isa, uint64_t seed, bool may,
-                  char text[SMALL_TEXT]) {
+                  bool others, char text[SMALL_TEXT]) {
   static const char *const orders[] = {"hidden", "none", "full"};
-  struct maker m = {.r = {seed}, .isa = isa, .may = may};
+  struct maker m = {.r = {seed}, .isa = isa, .may = may, .others = others};
   char *at = text, *end = text + SMALL_TEXT;
   find_engines(&m);
   m.feeds[0] = 3;

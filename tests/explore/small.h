@@ -10,8 +10,9 @@
 enum { SMALL_TEXT = 1 << 16 };
 
 /* The text of kernel `seed` for an instruction set, words of control among it:
- * one input. may: some instructions touch only some of their bytes. */
+ * one input. may: some instructions touch only some of their bytes. others:
+ * some wait for others, or tell them something. */
 void small_kernel(const struct nsr_isa *isa, uint64_t seed, bool may,
-                  char text[SMALL_TEXT]);
+                  bool others, char text[SMALL_TEXT]);
 
 #endif
