@@ -26,6 +26,12 @@ struct around {
   uint32_t floor; /* carried: nothing in front of this work matters */
 };
 
+/* A marker, and where it lies: in front of the work that looks (in: NSR_NONE),
+ * or later in a loop around it. */
+struct awaited_mark {
+  uint32_t in, mark;
+};
+
 struct search {
   struct nsr_ctx *ctx;
   const struct nsr_tree *t;
@@ -44,8 +50,10 @@ struct search {
   /* the work that looks */
   uint32_t w;
   const struct nsr_site *site;
-  NSR_VEC(struct around) loops; /* around it, the innermost first */
-  uint32_t floor;               /* forward: .. */
+  NSR_VEC(struct around) loops;         /* around it, the innermost first */
+  uint32_t nunsure;                     /* entries that may not have run */
+  NSR_VEC(struct awaited_mark) awaited; /* markers it depends on */
+  uint32_t floor;                       /* forward: .. */
 };
 
 /* ---- pairs */
@@ -319,7 +327,14 @@ static uint32_t mark_behind(const struct search *s, int ch, uint32_t w) {
 }
 
 /* Entries that may not have run, after which markers are looked for. */
-enum { MANY = 8 };
+enum { MANY = 16 };
+
+static bool awaits_mark(const struct search *s, uint32_t m, uint32_t in) {
+  for (size_t i = 0; i < s->awaited.n; i++)
+    if (s->awaited.v[i].mark == m && s->awaited.v[i].in == in)
+      return true;
+  return false;
+}
 
 /* Between x and the entry in front of it there may be a marker that surely
  * ran: then who waits for that need not wait for any in front of it. */
@@ -327,20 +342,23 @@ static enum nsr_status look_at_mark(struct search *s, const struct view *v,
                                     const struct nsr_chain_entry *x,
                                     const struct around *in, bool *found) {
   uint32_t m = mark_behind(s, v->chain->channel, x[-1].work);
-  *found = false;
-  if (m == NSR_NONE || m > x->work)
+  uint32_t scope = in ? in->scope : NSR_NONE;
+  *found = m != NSR_NONE && m < x->work && awaits_mark(s, m, scope);
+  if (*found || m == NSR_NONE || m > x->work)
     return NSR_OK;
   struct reach reach = reach_of(s, &s->t->works[m], in);
   if (!reach.sure || reach.first > 0)
     return NSR_OK;
   NSR_TRY(nsr_walk_known(s->walk, s->t->works[s->w].engine, m, 0, found));
+  if (!*found)
+    return NSR_OK;
   uint32_t link = v->link == NSR_NONE ? x[-1].link : v->link;
-  if (*found)
-    NSR_PUSH(s->ctx, NSR_SCRATCH, &s->deps,
-             (struct nsr_dep){.p = m,
-                              .c = s->w,
-                              .overlap = NSR_OVERLAP_MAY,
-                              .where = s->sites.links[link].where});
+  NSR_PUSH(s->ctx, NSR_SCRATCH, &s->awaited, (struct awaited_mark){scope, m});
+  NSR_PUSH(s->ctx, NSR_SCRATCH, &s->deps,
+           (struct nsr_dep){.p = m,
+                            .c = s->w,
+                            .overlap = NSR_OVERLAP_MAY,
+                            .where = s->sites.links[link].where});
   return NSR_OK;
 }
 
@@ -352,7 +370,7 @@ static enum nsr_status look_along(struct search *s, const struct view *v,
                                   const struct around *in,
                                   const struct nsr_chain_entry **end) {
   const struct nsr_chain_entry *e = s->chains.entries + v->chain->first;
-  uint32_t nopen = 0, nunsure = 0;
+  uint32_t nopen = 0;
   *end = NULL;
   while (to > from && e[to - 1].work >= floor) {
     const struct nsr_chain_entry *x = &e[--to];
@@ -370,7 +388,7 @@ static enum nsr_status look_along(struct search *s, const struct view *v,
     }
     NSR_TRY(passed_over(s, v, x, found, reach.sure, &nopen, &skip));
     to -= skip < to - from ? skip : to - from;
-    if (++nunsure >= MANY && to > from + MANY) {
+    if (++s->nunsure >= MANY && to > from) {
       bool found;
       NSR_TRY(look_at_mark(s, v, &e[to], in, &found));
       if (found)
@@ -509,6 +527,8 @@ static enum nsr_status search_work(void *user, struct nsr_walk *walk,
   s->first[w] = (uint32_t)s->deps.n;
   s->w = w;
   s->complete[w] = true;
+  s->nunsure = 0;
+  s->awaited.n = 0;
   NSR_TRY(wait_for_target(s, walk, w));
   NSR_TRY(find_loops(s));
   for (uint32_t i = s->sites.first[w]; i < s->sites.first[w + 1]; i++) {

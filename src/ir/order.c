@@ -371,18 +371,31 @@ static enum nsr_status lay_segment(struct order *o, uint32_t scope,
 /* Scopes of a body behind which markers stand that speak for all of them. */
 enum { MARKED_SCOPES = 32 };
 
-/* Markers in front of a barrier, one for each channel with work since works
- * `since`. Whoever depends on many scopes that may have been passed by waits
- * for them instead; where nobody does they are not put there. */
+/* Whether markers may stand at a part: in front of a barrier that does not
+ * stay, behind a scope on all engines, far from islands. */
+static bool can_mark(const struct nsr_tree *t, const struct nsr_part *part) {
+  if (part->kind == NSR_PART_BARRIER)
+    return !part->keep;
+  if (part->kind != NSR_PART_SCOPE || t->ntroubles > 0)
+    return false;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (t->program->stream[e] && part->insn[e] == NSR_NONE)
+      return false;
+  return true;
+}
+
+/* Markers at a part, one for each channel with work since works `since`.
+ * Whoever depends on many scopes that may have been passed by waits for them
+ * instead; where nobody does they are not put there. */
 static enum nsr_status lay_marks(struct order *o, uint32_t scope,
-                                 uint32_t *last, const struct nsr_part *barrier,
+                                 uint32_t *last, const struct nsr_part *part,
                                  uint32_t since) {
   uint32_t start = (uint32_t)o->works.n;
   uint64_t channels = 0;
   for (uint32_t w = since; w < start; w++)
     if (o->works.v[w].channel >= 0)
       channels |= UINT64_C(1) << o->works.v[w].channel;
-  NSR_TRY(push_markers(o, channels, scope, barrier->insn));
+  NSR_TRY(push_markers(o, channels, scope, part->insn));
   return push_run(o, scope, last, start);
 }
 
@@ -394,19 +407,22 @@ static enum nsr_status lay_scope(struct order *o, uint32_t scope) {
   NSR_TRY(lay_header(o, scope, &last));
   for (; next != NSR_NONE; next = o->t->parts[next].next) {
     const struct nsr_part *part = &o->t->parts[next];
+    bool mark = nscopes >= MARKED_SCOPES && can_mark(o->t, part);
     nscopes += part->kind == NSR_PART_SCOPE;
-    if (part->kind == NSR_PART_BARRIER && !part->keep &&
-        nscopes >= MARKED_SCOPES) {
+    if (mark && part->kind == NSR_PART_BARRIER)
       NSR_TRY(lay_marks(o, scope, &last, part, since));
-      since = (uint32_t)o->works.n;
-      nscopes = 0;
-    }
     if (part->kind == NSR_PART_SEGMENT)
       NSR_TRY(lay_segment(o, scope, &last, next));
     else
       NSR_TRY(push_part(o, scope, &last, *part));
     if (part->kind == NSR_PART_SCOPE)
       NSR_TRY(lay_scope(o, part->first));
+    if (mark && part->kind == NSR_PART_SCOPE)
+      NSR_TRY(lay_marks(o, scope, &last, part, since));
+    if (mark) {
+      since = (uint32_t)o->works.n;
+      nscopes = 0;
+    }
   }
   o->t->scopes[scope].end_work = (uint32_t)o->works.n;
   return NSR_OK;

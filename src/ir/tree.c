@@ -15,8 +15,9 @@ struct cursor {
 /* What an engine meets next. */
 struct meet {
   enum { AT_END, AT_BARRIER, AT_SCOPE } kind;
-  uint32_t insn;  /* the barrier, or the scope's entry */
-  uint32_t scope; /* the engine's own */
+  uint32_t insn;   /* the barrier, or the scope's entry */
+  uint32_t scope;  /* the engine's own */
+  uint32_t behind; /* the scope, if it is alone */
 };
 
 struct build {
@@ -73,6 +74,15 @@ static uint32_t behind(const struct nsr_scopes *own, const struct nsr_scope *s,
   return NSR_NONE;
 }
 
+/* The same of a scope behind which no other arm of its branch lies. */
+static uint32_t behind_last(const struct nsr_scopes *own,
+                            const struct nsr_scope *s, uint32_t i) {
+  const struct nsr_item *next = own->items + s->first_item + i + 1;
+  bool arm = i + 1 < s->nitems && next->is_scope &&
+             own->scopes[next->first].kind == NSR_SCOPE_ARM;
+  return arm ? NSR_NONE : behind(own, s, i);
+}
+
 /* An element that stands for a private scope, for now by its local number. */
 static enum nsr_status push_private(struct build *b, uint32_t scope, int engine,
                                     uint32_t local, uint32_t behind) {
@@ -100,14 +110,15 @@ static enum nsr_status advance(struct build *b, uint32_t scope, int engine,
             push_private(b, scope, engine, it->first, behind(own, s, c->item)));
         continue;
       }
-      *out = (struct meet){AT_SCOPE, own->scopes[it->first].entry, it->first};
+      *out = (struct meet){AT_SCOPE, own->scopes[it->first].entry, it->first,
+                           behind_last(own, s, c->item)};
       c->item++;
       return NSR_OK;
     }
     for (uint32_t i = it->first + c->at; i < it->first + it->n; i++) {
       const struct nsr_node *n = &b->t->program->nodes[engine][i];
       if (n->cls == NSR_BARRIER) {
-        *out = (struct meet){AT_BARRIER, i, 0};
+        *out = (struct meet){AT_BARRIER, i, 0, NSR_NONE};
         c->at = i + 1 - it->first;
         return NSR_OK;
       }
@@ -489,17 +500,18 @@ static enum nsr_status push_meeting(struct build *b, uint32_t scope,
                                     const struct meet m[NSR_MAX_ENGINES],
                                     int first, uint32_t *last) {
   const struct nsr_program *p = b->t->program;
-  if (m[first].kind == AT_BARRIER) {
-    struct nsr_part part = {.kind = NSR_PART_BARRIER,
-                            .id = p->nodes[first][m[first].insn].aux};
-    for (int e = 0; e < NSR_MAX_ENGINES; e++)
-      part.insn[e] = p->stream[e] ? m[e].insn : NSR_NONE;
+  bool barrier = m[first].kind == AT_BARRIER;
+  struct nsr_part part = {.kind = barrier ? NSR_PART_BARRIER : NSR_PART_SCOPE};
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    part.insn[e] = !p->stream[e] ? NSR_NONE : barrier ? m[e].insn : m[e].behind;
+  if (barrier) {
+    part.id = p->nodes[first][m[first].insn].aux;
     return push_part(b, scope, last, part);
   }
   uint32_t inner;
   NSR_TRY(push_scope(b, scope, m, first, &inner));
-  NSR_TRY(push_part(b, scope, last,
-                    (struct nsr_part){.kind = NSR_PART_SCOPE, .first = inner}));
+  part.first = inner;
+  NSR_TRY(push_part(b, scope, last, part));
   return at_island(b, first, &m[first]) ? lay_island(b, inner)
                                         : unify(b, inner);
 }

@@ -54,7 +54,9 @@ struct nsr_part {
   uint32_t next;                  /* NSR_NONE: last of its body */
   uint32_t first, n;              /* segment: works; scope: first = it */
   int32_t id;                     /* barrier */
-  uint32_t insn[NSR_MAX_ENGINES]; /* barrier: where, by engine */
+  uint32_t insn[NSR_MAX_ENGINES]; /* by engine: barrier: where; scope with one:
+                                     what follows it, NSR_NONE: nothing in this
+                                     body, or another arm of its branch */
 };
 
 /* Something that cannot be read, and makes its region an island. */
