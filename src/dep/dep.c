@@ -337,7 +337,8 @@ static bool awaits_mark(const struct search *s, uint32_t m, uint32_t in) {
 }
 
 /* Between x and the entry in front of it there may be a marker that surely
- * ran: then who waits for that need not wait for any in front of it. */
+ * ran: then who waits for that need not wait for any in front of it; in the
+ * input they are in order if all of the channel up to there is. */
 static enum nsr_status look_at_mark(struct search *s, const struct view *v,
                                     const struct nsr_chain_entry *x,
                                     const struct around *in, bool *found) {
@@ -349,7 +350,8 @@ static enum nsr_status look_at_mark(struct search *s, const struct view *v,
   struct reach reach = reach_of(s, &s->t->works[m], in);
   if (!reach.sure || reach.first > 0)
     return NSR_OK;
-  NSR_TRY(nsr_walk_known(s->walk, s->t->works[s->w].engine, m, 0, found));
+  NSR_TRY(nsr_walk_known_up_to(s->walk, s->t->works[s->w].engine, x[-1].work,
+                               found));
   if (!*found)
     return NSR_OK;
   uint32_t link = v->link == NSR_NONE ? x[-1].link : v->link;
@@ -533,6 +535,8 @@ static enum nsr_status search_work(void *user, struct nsr_walk *walk,
   NSR_TRY(find_loops(s));
   for (uint32_t i = s->sites.first[w]; i < s->sites.first[w + 1]; i++) {
     s->site = &s->sites.sites[i];
+    if (!s->sites.groups[s->site->group].linked)
+      continue;
     s->floor = 0;
     for (size_t l = 0; l < s->loops.n; l++)
       s->loops.v[l].floor = 0;
@@ -594,6 +598,9 @@ static enum nsr_status prepare(struct search *s) {
     if (t->works[w].marker && t->works[w].insn != NSR_NONE)
       NSR_PUSH(s->ctx, NSR_SCRATCH, &s->marks[t->works[w].channel], w);
   NSR_TRY(nsr_walk_new(s->ctx, t, true, &s->walk));
+  for (uint32_t i = 0; i < s->sites.nsites; i++)
+    if (s->sites.groups[s->sites.sites[i].group].linked)
+      nsr_walk_about(s->walk, s->sites.sites[i].work);
   for (uint32_t w = 0; w < t->nworks; w++)
     if (s->target[w] != NSR_NONE)
       nsr_walk_awaits(s->walk, w, s->target[w], 0);

@@ -200,6 +200,11 @@ uint32_t nsr_facts_level(const struct nsr_facts *f, uint32_t slot) {
   return i < f->n && f->v[i].lo <= slot ? f->v[i].level : 0;
 }
 
+bool nsr_facts_none(const struct nsr_facts *f, uint32_t lo, uint32_t hi) {
+  uint32_t i = find(f, lo);
+  return lo >= hi || i == f->n || f->v[i].lo >= hi;
+}
+
 /* Joins what lies at most `width` apart, within one channel. */
 static void close_gaps(struct nsr_facts *f, uint32_t width,
                        const uint32_t *base, uint32_t nch) {

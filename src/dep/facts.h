@@ -74,6 +74,9 @@ NSR_MUST_USE enum nsr_status nsr_facts_lower(struct nsr_facts_pool *pool,
 /* The level of a slot. */
 uint32_t nsr_facts_level(const struct nsr_facts *f, uint32_t slot);
 
+/* Whether all of slots lo..hi-1 are known. */
+bool nsr_facts_none(const struct nsr_facts *f, uint32_t lo, uint32_t hi);
+
 /* Levels are no longer told apart; neighbours of one channel (by its slots
  * base[ch]..base[ch+1]-1) are joined. */
 void nsr_facts_flatten(struct nsr_facts *f, uint32_t level,

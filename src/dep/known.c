@@ -21,7 +21,7 @@ enum nsr_status nsr_walk_known(struct nsr_walk *w, int engine, uint32_t q,
                                uint32_t lag, bool *known) {
   struct nsr_view *row;
   uint32_t ch = (uint32_t)w->tree->works[q].channel, s = w->slot[q];
-  assert(lag < w->slots.levels);
+  assert(lag < w->slots.levels && s != NSR_NONE);
   NSR_TRY(current_row(w, engine, &row));
   if (w->item_of[q] != w->item) {
     *known = nsr_facts_level(&w->pasts.v[row->past].set, s) <= lag;
@@ -30,6 +30,19 @@ enum nsr_status nsr_walk_known(struct nsr_walk *w, int engine, uint32_t q,
   uint32_t level = nsr_set_level(&w->slots, &row->set, ch, s);
   level += s >= row->at[ch] && s < w->now.at[ch];
   *known = level <= lag;
+  return NSR_OK;
+}
+
+enum nsr_status nsr_walk_known_up_to(struct nsr_walk *w, int engine, uint32_t q,
+                                     bool *known) {
+  struct nsr_view *row = w->rows[w->row[engine]];
+  uint32_t ch = (uint32_t)w->tree->works[q].channel, end = w->slot[q] + 1;
+  assert(end > 0);
+  NSR_TRY(nsr_view_renew(w, row));
+  uint32_t first = w->slots.first[ch];
+  uint32_t past = w->item_of[q] == w->item ? first : end;
+  *known = nsr_facts_none(&w->pasts.v[row->past].set, w->base[ch], past) &&
+           (past == end || nsr_set_none(&w->slots, &row->set, ch, end));
   return NSR_OK;
 }
 
@@ -83,12 +96,14 @@ static enum nsr_status issue(struct nsr_walk *w, uint32_t i) {
   nsr_work_count(w->ctx, NSR_WORK_DEP, 1);
   if (x->channel < 0)
     return NSR_OK;
-  assert(w->now.at[x->channel] == w->slot[i]);
-  if (x->passes) { /* the engine itself knows */
-    NSR_TRY(nsr_view_renew(w, w->rows[w->row[x->engine]]));
-    w->rows[w->row[x->engine]]->at[x->channel]++;
+  if (w->asked[i]) {
+    assert(w->now.at[x->channel] == w->slot[i]);
+    if (x->passes) { /* the engine itself knows */
+      NSR_TRY(nsr_view_renew(w, w->rows[w->row[x->engine]]));
+      w->rows[w->row[x->engine]]->at[x->channel]++;
+    }
+    w->now.at[x->channel]++;
   }
-  w->now.at[x->channel]++;
   if (w->lags[i])
     NSR_TRY(record(w, i));
   /* a load stalls its engine until it has retired, in order */
@@ -253,6 +268,7 @@ uint32_t nsr_walk_item_of(const struct nsr_walk *w, uint32_t work) {
 static enum nsr_status start(struct nsr_walk *w) {
   uint32_t n = 0;
   w->started = true;
+  NSR_TRY(nsr_walk_lay(w));
   NSR_NEW(w->ctx, NSR_SCRATCH, w->record, w->tree->nworks);
   nsr_walk_number_records(w, 0, &n);
   for (uint32_t i = 0; i < w->tree->nworks; i++)

@@ -42,8 +42,12 @@ void nsr_walk_asks(struct nsr_walk *walk, uint32_t item, uint32_t lag);
 /* The item of a work. */
 uint32_t nsr_walk_item_of(const struct nsr_walk *walk, uint32_t w);
 
+/* Announces that work p, which has a channel, may be asked about; what is known
+ * of others is not kept. */
+void nsr_walk_about(struct nsr_walk *walk, uint32_t p);
+
 /* Announces that work c may wait for the lag-th latest execution of p, so that
- * what follows from that is kept. Implies nsr_walk_asks. */
+ * what follows from that is kept. Implies the two above. */
 void nsr_walk_awaits(struct nsr_walk *walk, uint32_t c, uint32_t p,
                      uint32_t lag);
 
@@ -74,11 +78,17 @@ NSR_MUST_USE enum nsr_status nsr_walk_leave(struct nsr_walk *walk);
 
 /* ---- at a work */
 
-/* Whether engine knows all but the last lag executions of work q, which has
- * a channel; lag was announced. */
+/* Whether engine knows all but the last lag executions of work q; both were
+ * announced. */
 NSR_MUST_USE enum nsr_status nsr_walk_known(struct nsr_walk *walk, int engine,
                                             uint32_t q, uint32_t lag,
                                             bool *known);
+
+/* Whether engine knows all executions of all work, that may be asked about, of
+ * q's channel up to q. */
+NSR_MUST_USE enum nsr_status nsr_walk_known_up_to(struct nsr_walk *walk,
+                                                  int engine, uint32_t q,
+                                                  bool *known);
 
 /* The engine waits for the lag-th latest execution of u. Where that was not
  * announced nothing but itself follows. */

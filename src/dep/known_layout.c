@@ -19,8 +19,14 @@ void nsr_walk_asks(struct nsr_walk *w, uint32_t item, uint32_t lag) {
     x->levels = lag + 1;
 }
 
+void nsr_walk_about(struct nsr_walk *w, uint32_t p) {
+  assert(!w->started && w->tree->works[p].channel >= 0);
+  w->asked[p] = true;
+}
+
 void nsr_walk_awaits(struct nsr_walk *w, uint32_t c, uint32_t p, uint32_t lag) {
   nsr_walk_asks(w, w->item_of[c], lag);
+  nsr_walk_about(w, p);
   if (w->lags[p] <= lag)
     w->lags[p] = (uint8_t)(lag + 1);
   w->exported[p] |= w->item_of[c] != w->item_of[p];
@@ -62,21 +68,16 @@ uint32_t nsr_walk_number_records(struct nsr_walk *w, uint32_t scope,
 
 static enum nsr_status number_slots(struct nsr_walk *w) {
   const struct nsr_tree *t = w->tree;
-  w->nch = (uint32_t)nsr_nchannels(t->program->k);
-  for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    if (t->program->stream[e])
-      w->row[e] = (int)w->nrows++;
   NSR_NEW(w->ctx, NSR_SCRATCH, w->base, w->nch + 1);
   NSR_NEW(w->ctx, NSR_SCRATCH, w->slot, t->nworks);
   for (uint32_t i = 0; i < t->nworks; i++)
-    if (t->works[i].channel >= 0)
+    if (w->asked[i])
       w->base[t->works[i].channel + 1]++;
   for (uint32_t ch = 0; ch < w->nch; ch++)
     w->base[ch + 1] += w->base[ch];
   memcpy(w->now.at, w->base, w->nch * sizeof *w->now.at);
   for (uint32_t i = 0; i < t->nworks; i++)
-    if (t->works[i].channel >= 0)
-      w->slot[i] = w->now.at[t->works[i].channel]++;
+    w->slot[i] = w->asked[i] ? w->now.at[t->works[i].channel]++ : NSR_NONE;
   return NSR_OK;
 }
 
@@ -102,7 +103,7 @@ static enum nsr_status lay_loops(struct nsr_walk *w, uint32_t scope,
       NSR_TRY(lay_loops(w, part->first, id));
     for (uint32_t i = part->first;
          part->kind == NSR_PART_SEGMENT && i < part->first + part->n; i++)
-      if (t->works[i].channel >= 0)
+      if (w->asked[i])
         w->now.at[t->works[i].channel]++;
   }
   if (id == parent)
@@ -151,6 +152,11 @@ static bool has_loops(const struct nsr_tree *t, const struct nsr_part *part) {
   return false;
 }
 
+enum nsr_status nsr_walk_lay(struct nsr_walk *w) {
+  NSR_TRY(number_slots(w));
+  return find_loops(w);
+}
+
 static enum nsr_status push_item(struct nsr_walk *w, uint32_t part,
                                  uint32_t first, uint32_t n) {
   bool loops = has_loops(w->tree, &w->tree->parts[part]);
@@ -195,10 +201,13 @@ enum nsr_status nsr_walk_new(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   NSR_NEW(ctx, NSR_SCRATCH, w->exported, tree->nworks);
   NSR_NEW(ctx, NSR_SCRATCH, w->carried, tree->nworks);
   NSR_NEW(ctx, NSR_SCRATCH, w->records, tree->nscopes);
-  NSR_TRY(number_slots(w));
+  NSR_NEW(ctx, NSR_SCRATCH, w->asked, tree->nworks);
+  w->nch = (uint32_t)nsr_nchannels(tree->program->k);
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (tree->program->stream[e])
+      w->row[e] = (int)w->nrows++;
   w->withouts = (struct nsr_pieces){
       .ctx = ctx, .arena = NSR_SCRATCH, .size = (w->nch + 1) * sizeof *w->base};
-  NSR_TRY(find_loops(w));
   NSR_TRY(find_items(w));
   *out = w;
   return NSR_OK;

@@ -204,3 +204,14 @@ uint32_t nsr_set_level(const struct nsr_slots *s, const struct nsr_set *set,
   return set->bytes ? bytes_of(set)[s->place[ch] + slot - s->first[ch]]
                     : nsr_facts_level(&set->facts, slot);
 }
+
+bool nsr_set_none(const struct nsr_slots *s, const struct nsr_set *set,
+                  uint32_t ch, uint32_t end) {
+  if (!set->bytes)
+    return nsr_facts_none(&set->facts, s->first[ch], end);
+  const uint8_t *b = bytes_of(set) + s->place[ch];
+  for (uint32_t x = s->first[ch]; x < end; x++)
+    if (b[x - s->first[ch]])
+      return false;
+  return true;
+}

@@ -70,6 +70,9 @@ NSR_MUST_USE enum nsr_status nsr_set_learn(struct nsr_slots *s,
 NSR_MUST_USE enum nsr_status nsr_set_lower(struct nsr_slots *s,
                                            struct nsr_set *set, uint32_t ch,
                                            uint32_t slot, uint32_t level);
+/* Whether all of the item's slots of a channel below `end` are known. */
+bool nsr_set_none(const struct nsr_slots *s, const struct nsr_set *set,
+                  uint32_t ch, uint32_t end);
 uint32_t nsr_set_level(const struct nsr_slots *s, const struct nsr_set *set,
                        uint32_t ch, uint32_t slot);
 

@@ -262,6 +262,7 @@ static enum nsr_status find_links(struct finder *f, struct nsr_sites *out) {
     if (nsr_facts_disjoint(f->t->program->facts, f->groups.v[c->a].tensor,
                            f->groups.v[c->b].tensor))
       continue;
+    f->groups.v[c->a].linked = f->groups.v[c->b].linked = true;
     if (c->a == c->b)
       f->groups.v[c->a].self = out->nlinks;
     links[out->nlinks++] =

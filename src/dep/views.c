@@ -280,16 +280,19 @@ static uint64_t count_views(const struct nsr_walk *w,
 void nsr_slots_enter(struct nsr_walk *w) {
   const struct nsr_walk_item *x = &w->items.v[w->item];
   struct nsr_slots *s = &w->slots;
+  uint32_t n = 0;
   s->ctx = w->ctx;
   s->nch = w->nch;
   s->levels = x->levels;
   memcpy(s->first, w->now.at, w->nch * sizeof *w->now.at);
   memset(s->n, 0, sizeof s->n);
   for (uint32_t i = x->first; i < x->first + x->n; i++)
-    if (w->tree->works[i].channel >= 0)
+    if (w->asked[i])
       s->n[w->tree->works[i].channel]++;
-  nsr_slots_lay(s, x->n <= w->most_dense &&
-                       count_views(w, x) * x->n <= MOST_DENSE_BYTES);
+  for (uint32_t ch = 0; ch < w->nch; ch++)
+    n += s->n[ch];
+  nsr_slots_lay(s, n <= w->most_dense &&
+                       count_views(w, x) * n <= MOST_DENSE_BYTES);
 }
 
 /* ---- merging views */
@@ -327,6 +330,8 @@ enum nsr_status nsr_view_learn(struct nsr_walk *w, struct nsr_view *v,
 enum nsr_status nsr_view_learn_one(struct nsr_walk *w, struct nsr_view *row,
                                    uint32_t u, uint32_t lag) {
   uint32_t ch = (uint32_t)w->tree->works[u].channel, slot = w->slot[u];
+  if (slot == NSR_NONE)
+    return NSR_OK;
   if (w->item_of[u] == w->item)
     return nsr_set_lower(&w->slots, &row->set, ch, slot, lag);
   const struct nsr_facts *past = &w->pasts.v[row->past].set;

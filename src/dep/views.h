@@ -84,7 +84,8 @@ struct nsr_walk {
   int row[NSR_MAX_ENGINES]; /* by engine */
   uint32_t nch;
   uint32_t *base;    /* by channel: its first slot; nch + 1 of them */
-  uint32_t *slot;    /* by work with a channel */
+  bool *asked;       /* by work: may be asked about */
+  uint32_t *slot;    /* by work that is; else NSR_NONE */
   uint8_t *lags;     /* by work: records it has */
   uint32_t *record;  /* by work: its first */
   bool *carried;     /* by work: awaited where its latest execution may
@@ -200,6 +201,9 @@ NSR_MUST_USE enum nsr_status nsr_state_gather(struct nsr_walk *w,
                                               struct nsr_view **acc, bool *any);
 
 /* ---- numbers (known_layout.c) */
+
+/* Numbers slots and loops, once all is announced. */
+NSR_MUST_USE enum nsr_status nsr_walk_lay(struct nsr_walk *w);
 
 /* Numbers the records of a scope's works: those that are merged. Returns the
  * engines with work in it. */

@@ -168,7 +168,10 @@ static void announce(struct select *s, uint32_t w) {
     struct nsr_need n = need_for(s, d);
     nsr_walk_asks(s->walk, nsr_walk_item_of(s->walk, w), d->lag);
     uint64_t channel = UINT64_C(1) << t->works[n.p].channel;
-    if (d->overlap == NSR_OVERLAP_NO || (covered & channel))
+    if (d->overlap == NSR_OVERLAP_NO)
+      continue;
+    nsr_walk_about(s->walk, d->p);
+    if (covered & channel)
       continue;
     nsr_walk_awaits(s->walk, n.c, n.p, n.lag);
     if (n.p < w && n.lag == 0 &&

@@ -207,6 +207,9 @@ static enum nsr_status walk(struct asker *a, bool dense, bool *coarse) {
     w->most_dense = 0;
   for (uint32_t i = 0; i < nsr_walk_nitems(w); i++)
     nsr_walk_asks(w, i, MOST_LAG);
+  for (uint32_t i = 0; i < a->tree->nworks; i++)
+    if (is_asked(a->tree, i))
+      nsr_walk_about(w, i);
   for (uint32_t i = 0; i < WAITS * a->tree->nworks; i++)
     if (a->waits[i].p != NSR_NONE && i % 7)
       nsr_walk_awaits(w, i / WAITS, a->waits[i].p, a->waits[i].lag);
