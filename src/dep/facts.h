@@ -30,7 +30,7 @@ enum nsr_facts_op {
 };
 
 /* A set of more stretches is made coarser, which forgets but never claims. */
-enum { NSR_MAX_FACTS = 512 };
+enum { NSR_MAX_FACTS = 128 };
 
 /* Storage that sets have outgrown or given back, by size; zeroed to begin. */
 struct nsr_facts_pool {

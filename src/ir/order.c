@@ -369,7 +369,7 @@ static enum nsr_status lay_segment(struct order *o, uint32_t scope,
 }
 
 /* Scopes of a body behind which markers stand that speak for all of them. */
-enum { MARKED_SCOPES = 32 };
+enum { MARKED_SCOPES = 24 };
 
 /* Whether markers may stand at a part: in front of a barrier that does not
  * stay, behind a scope on all engines, far from islands. */

@@ -143,6 +143,34 @@ static void unknown_bytes(const struct text *t, int n) {
   }
 }
 
+/* Loops that may not run at all, and arms, that write and read few buffers: any
+ * of those before may be the one that an access must follow. */
+static void few_buffers(const struct text *t, int i) {
+  if (mine(t, i))
+    nsr_strbuf_printf(t->b, " copy v%d[4*4], v%d[4*4]\n", i % 3, (i + 1) % 3);
+  line(t, "sync");
+}
+
+static void loops_of_few(const struct text *t, int n) {
+  for (int i = 0; i < n; i += 2) {
+    begin(t, i);
+    few_buffers(t, i);
+    few_buffers(t, i + 1);
+    finish(t, i);
+  }
+}
+
+static void arms_of_few(const struct text *t, int n) {
+  begin(t, 0);
+  for (int i = 0; i < n; i += 2) {
+    nsr_strbuf_printf(t->b, " br.lt r5, %d, a%d\n", i % 4, i);
+    few_buffers(t, i);
+    few_buffers(t, i + 1);
+    nsr_strbuf_printf(t->b, "a%d:\n", i);
+  }
+  finish(t, 0);
+}
+
 static const struct {
   const char *name;
   void (*write)(const struct text *t, int n);
@@ -156,6 +184,8 @@ static const struct {
     {"private arms", private_arms},
     {"one buffer", one_buffer},
     {"unknown bytes", unknown_bytes},
+    {"loops of few buffers", loops_of_few},
+    {"arms of few buffers", arms_of_few},
 };
 enum { NSHAPES = sizeof shapes / sizeof *shapes };
 
