@@ -134,8 +134,39 @@ static void test_suite(void **state) {
   assert_true(loops >= 6);
 }
 
+static enum nsr_status all_of_it(struct nsr_ctx *ctx,
+                                 const struct nsr_kernel *k) {
+  const struct nsr_time_machine m = {.name = "m", .text = machine};
+  struct nsr_time_run *run;
+  struct nsr_time t;
+  struct nsr_limits l;
+  NSR_TRY(nsr_time_record(ctx, k, NULL, &run));
+  NSR_TRY(nsr_time(ctx, run, &m, NSR_TIME_AS_IS, &t));
+  NSR_TRY(nsr_time(ctx, run, &m, NSR_TIME_IDEAL_SIGNALS, &t));
+  return nsr_limits(ctx, k, run, &m, &l);
+}
+
+/* Whichever allocation fails, the failure comes back. */
+static void test_no_memory(void **state) {
+  (void)state;
+  for (uint64_t nth = 1;; nth++) {
+    struct nsr_ctx *ctx = nsr_ctx_new();
+    char text[2000];
+    snprintf(text, sizeof text, HEAD "%s", cases[2].text);
+    struct nsr_kernel *k = kernel_of(ctx, text);
+    nsr_ctx_fail_alloc(ctx, nth);
+    enum nsr_status status = all_of_it(ctx, k);
+    nsr_ctx_free(ctx);
+    if (status == NSR_OK)
+      break;
+    assert_int_equal(status, NSR_E_NOMEM);
+    assert_true(nth < 20000);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_small),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_memory),
+                                     cmocka_unit_test(test_small),
                                      cmocka_unit_test(test_suite)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

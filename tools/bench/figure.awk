@@ -43,7 +43,7 @@ BEGIN {
   split("#999|#c60|#07c|#c00|#093|#000|#000", colour, "|")
   split("||||||2 3", dash, "|")
 }
-$1 == "time" && $2 == machine {
+$1 == "time" && $2 == of {
   if (!($3 in seen)) { seen[$3] = 1; kernel[++nk] = $3 }
   if (!($5 in known)) { known[$5] = 1; cost[++nc] = $5 }
   if ($5 > top_cost) top_cost = $5
@@ -57,7 +57,7 @@ END {
     "height=\"%d\" font-family=\"sans-serif\" font-size=\"11\">\n" \
     "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", w, h, w, h
   text(16, 20, "latency, with barriers = 1, against the cost of a barrier in " \
-    "us; " machine, "font-size=\"13\"")
+    "us; " of, "font-size=\"13\"")
   text(16, 36, about, "fill=\"#666\"")
   for (i = 1; i <= nk; i++) {
     place(i)

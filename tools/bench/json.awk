@@ -19,6 +19,12 @@ $1 == "code" {
     "\"waits\":%s,\"work\":%s,\"noops\":%s}\n", quoted($2), quoted($3), $4, $5,
     plain($6), $7, $8, $9, $10, $11
 }
+$1 == "loop" {
+  printf "{\"kind\":\"loop\",\"machine\":%s,\"kernel\":%s,\"loop\":%s," \
+    "\"depth\":%s,\"iterations\":%s,\"resources\":%s,\"found\":%s," \
+    "\"true\":%s,\"ideal\":%s,\"auto\":%s}\n", quoted($2), quoted($3),
+    quoted($4), $5, $6, $7, $8, $9, $10, $11
+}
 $1 == "lost" {
   printf "{\"kind\":\"lost\",\"kernel\":%s,\"form\":%s,\"reason\":%s}\n",
     quoted($2), quoted($3), quoted($4)

@@ -8,6 +8,7 @@
 #   time MACHINE KERNEL FORM BARRIER-US NS
 #   code KERNEL FORM BYTES SEMAPHORES REGISTERS BARRIERS-LEFT OPERATIONS WAITS
 #        WORK NOOPS
+#   loop MACHINE KERNEL LABEL DEPTH ITERATIONS RESOURCES FOUND TRUE IDEAL AUTO
 #   lost KERNEL FORM REASON
 # (latency.tsv), of which tables.awk and figure.awk make what people read.
 
@@ -115,6 +116,36 @@ time_form() {
   } >>numbers
 }
 
+# loops KERNEL INPUTS: what they allow, of barrier.o, and what k.o makes of it.
+loops() {
+  for machine in $machines; do
+    for file in barrier.o k.o; do
+      "$bin/nsync-cosim" --time --machine="$machine" --limits --json=- $2 \
+        $file >lines 2>said || return 1
+      grep '"kind":"loop"' lines
+    done >loops
+    awk -v machine="$machine" -v kernel="$1" '
+      function number(key) {
+        match($0, "\"" key "\":[^,}]*")
+        return substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3)
+      }
+      { label = number("label"); gsub(/"/, "", label); at[label]++ }
+      /"file":"barrier.o"/ {
+        n++
+        name[n] = label
+        line[n] = number("depth") "\t" number("iterations") "\t" \
+          number("resources") "\t" number("found") "\t" number("true") "\t" \
+          number("ideal")
+      }
+      /"file":"k.o"/ { period[label] = number("as_is") }
+      END {
+        for (i = 1; i <= n; i++)
+          printf "loop\t%s\t%s\t%s\t%s\t%s\n", machine, kernel, name[i],
+            line[i], at[name[i]] == 2 ? period[name[i]] : "null"
+      }' loops >>numbers
+  done
+}
+
 lost() { # KERNEL FORM
   printf 'lost\t%s\t%s\t%s\n' "$1" "$2" \
     "$(head -n 1 said | sed 's/^[^ ]*: *\(error: \)*//')" >>numbers
@@ -132,6 +163,8 @@ one_kernel() { # NAME GEN-ARGS INPUTS
     [ "$form" != barriers ] || ideal=--ideal
     if ! make_form "$how" "$2" || ! time_form "$1" "$form" "$3" $ideal; then
       lost "$1" "$form"
+    elif [ "$form" = auto ]; then
+      loops "$1" "$3" || lost "$1" "limits of loops"
     fi
   done <forms
 }
@@ -147,7 +180,7 @@ say
 about="$("$bin/nsync-cosim" --version), $(date -u +%F), machines $machines"
 cp numbers "$out/latency.tsv"
 make() { # NAME.awk OF: what a person or program reads of the numbers
-  awk -v about="$about" -v machine="${2-}" -f "$root/tools/bench/$1.awk" numbers
+  awk -v about="$about" -v of="${2-}" -f "$root/tools/bench/$1.awk" numbers
 }
 make json >"$out/latency.json"
 make tables >"$out/latency.md"

@@ -100,7 +100,23 @@ function code(    i, j, k, f, w) {
     }
   printf "\n"
 }
+function loops(m,    i) {
+  if (!nloops[m]) return
+  printf "\n## Loops, %s\n\nns of an iteration: what the busiest resource " \
+    "takes; the slowest cycle of\ndependences, as they are found and as they " \
+    "were; ideal and auto, with what is\naround the loop.\n\n| kernel | loop |" \
+    " iterations | resources | found | true | ideal | auto |\n" \
+    "| --- | --- | --- | --- | --- | --- | --- | --- |\n", m
+  for (i = 1; i <= nloops[m]; i++) print loop[m, i]
+}
 BEGIN { FS = "\t"; usual = 2 }
+$1 == "loop" {
+  line = "| " $3 " | " $4 " | " $6 " |"
+  for (i = 7; i <= 11; i++)
+    line = line (($i == "null") ? " - |" : sprintf(" %.1f |", $i))
+  loop[$2, ++nloops[$2]] = line
+  next
+}
 { nk = note($1 == "time" ? $3 : $2, kernel, seen_kernel, nk) }
 $1 == "time" {
   nm = note($2, machine, seen_machine, nm)
@@ -122,6 +138,7 @@ END {
     latency(machine[x])
     slower(machine[x])
     against_cost(machine[x])
+    loops(machine[x])
   }
   code()
   if (nl) printf "\n## Not made\n\n"
