@@ -24,6 +24,7 @@ enum nsr_counter {
   NSR_WORK_DEP,
   NSR_WORK_SYNC,
   NSR_WORK_EMIT,
+  NSR_WORK_PROVE,
   NSR_NWORK
 };
 

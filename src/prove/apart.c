@@ -1,0 +1,174 @@
+/* apart.c - accesses that move with the iterations of a loop.
+ *
+ * A loop with none around it runs one trip, so its iterations are numbered from
+ * 0 on all engines that run it alike, and an address that is a function of
+ * that number says at which distances two accesses meet.
+ */
+#include "prove/touch.h"
+
+/* Distances that are tried for addresses that advance. */
+enum { FAR_ENOUGH = 64 };
+#define NEVER UINT32_MAX
+
+/* One side of a pair. */
+struct side {
+  const struct nsr_kernel *k;
+  const struct nsr_work *work;
+  uint32_t loop;  /* outermost scope around it that is a loop, NSR_NONE */
+  uint32_t loops; /* around it */
+  struct nsr_operand op;
+  uint32_t tensor;
+  struct nsr_form form;
+  bool known; /* it has an operand whose address is known */
+};
+
+static enum nsr_status read_side(struct nsr_ctx *ctx,
+                                 const struct nsr_touches *t,
+                                 const struct nsr_touch *x, struct side *out) {
+  const struct nsr_program *p = t->tree->program;
+  const struct nsr_step *step =
+      &t->sights->s->steps[t->sights->step_of[x->slot]];
+  const struct nsr_work *w = &t->tree->works[step->work];
+  struct nsr_insn insn;
+  *out = (struct side){.k = p->k, .work = w, .loop = NSR_NONE};
+  for (uint32_t s = w->scope; s != NSR_NONE; s = t->tree->scopes[s].parent)
+    if (t->tree->scopes[s].kind == NSR_SCOPE_LOOP)
+      out->loop = s;
+  if (out->loop != NSR_NONE && !t->tree->scopes[out->loop].anchored)
+    out->loop = NSR_NONE;
+  if (x->operand >= NSR_MAX_OPERANDS)
+    return NSR_OK;
+  NSR_TRY(nsr_stream_decode(ctx, p->k, p->stream[w->engine], w->insn, &insn));
+  out->op = insn.operands[x->operand];
+  out->tensor = nsr_operand_tensor(p->stream[w->engine], w->insn, x->operand);
+  out->form.kind = NSR_FORM_CONST;
+  if (out->op.reg >= 0)
+    out->form = nsr_values_form(&t->values[w->engine], w->insn, x->operand);
+  out->known = out->form.kind != NSR_FORM_UNKNOWN;
+  return NSR_OK;
+}
+
+static bool meet(const struct side *q, uint32_t tq, const struct side *c,
+                 uint32_t tc) {
+  struct nsr_footprint a, b;
+  int32_t vq = nsr_form_at(&q->form, tq), vc = nsr_form_at(&c->form, tc);
+  nsr_footprint_of(q->k, &q->op, q->tensor, &vq, &a);
+  nsr_footprint_of(c->k, &c->op, c->tensor, &vc, &b);
+  return nsr_overlap(&a, &b, NULL) != NSR_OVERLAP_NO;
+}
+
+static uint32_t period(const struct side *x) {
+  return x->form.kind == NSR_FORM_PERIODIC ? x->form.period : 1;
+}
+
+/* The first distance from least on at which they meet in some iteration; after
+ * a common period all comes again. */
+static uint32_t rotating(const struct side *q, const struct side *c,
+                         uint32_t least) {
+  uint32_t n = period(q) * period(c);
+  for (uint32_t d = least; d < least + n; d++)
+    for (uint32_t t = 0; t < n; t++)
+      if (meet(q, t, c, t + d))
+        return d;
+  return NEVER;
+}
+
+/* Whether c has passed by q for good at this distance. */
+static bool passed(const struct side *q, const struct side *c, uint32_t d) {
+  struct nsr_footprint a, b;
+  int32_t vq = nsr_form_at(&q->form, 0), vc = nsr_form_at(&c->form, d);
+  nsr_footprint_of(q->k, &q->op, q->tensor, &vq, &a);
+  nsr_footprint_of(c->k, &c->op, c->tensor, &vc, &b);
+  if (a.kind != NSR_FOOTPRINT_EXACT || b.kind != NSR_FOOTPRINT_EXACT)
+    return false;
+  return c->form.step > 0 ? b.lo >= a.hi : b.hi <= a.lo;
+}
+
+/* Both advance by one step: what counts is the distance alone. Those that were
+ * tried do not meet; what is farther may. */
+static uint32_t advancing(const struct side *q, const struct side *c,
+                          uint32_t least) {
+  for (uint32_t d = least; d < least + FAR_ENOUGH; d++) {
+    if (meet(q, 0, c, d))
+      return d;
+    if (passed(q, c, d))
+      return NEVER;
+  }
+  return least + FAR_ENOUGH;
+}
+
+/* In which an execution of the later one in the text can precede one of the
+ * earlier: 0 where a loop inside the outermost one is around both. */
+static uint32_t nearest(const struct nsr_tree *t, uint32_t a, uint32_t b) {
+  uint32_t loops = 0;
+  for (uint32_t s = nsr_common_shared(t, a, b); s != NSR_NONE;
+       s = t->scopes[s].parent)
+    loops += t->scopes[s].kind == NSR_SCOPE_LOOP;
+  return loops == 1;
+}
+
+static bool in_each_iteration(const struct nsr_touches *t,
+                              const struct side *x) {
+  const struct nsr_cfg *g = t->tree->local[x->work->engine].cfg;
+  return t->values[x->work->engine].every[g->block_of[x->work->insn]];
+}
+
+/* The first distance from least on at which they may meet. */
+static uint32_t first_meeting(const struct side *q, const struct side *c,
+                              uint32_t least, bool *exact) {
+  bool affine_q = q->form.kind == NSR_FORM_AFFINE;
+  bool affine_c = c->form.kind == NSR_FORM_AFFINE;
+  *exact = true;
+  if (affine_q && affine_c && q->form.step == c->form.step && q->form.step != 0)
+    return advancing(q, c, least);
+  if (!affine_q && !affine_c)
+    return rotating(q, c, least);
+  *exact = false;
+  return least;
+}
+
+/* Executions of q at distances below d, the nearest being at 0 or 1. */
+static uint32_t executions(uint32_t d, bool each, bool front) {
+  if (d == NEVER)
+    return NSR_LEVEL_ANY;
+  uint32_t n = !each || d == 0 ? 0 : front ? d : d - 1;
+  return n < NSR_LEVEL_ANY ? n : NSR_LEVEL_ANY - 1;
+}
+
+enum nsr_status nsr_touch_apart(struct nsr_ctx *ctx,
+                                const struct nsr_touches *t,
+                                const struct nsr_touch *q,
+                                const struct nsr_touch *c,
+                                struct nsr_apart *out) {
+  struct side a, b;
+  bool exact;
+  *out = (struct nsr_apart){.level = 0, .but_one = 1};
+  NSR_TRY(read_side(ctx, t, q, &a));
+  NSR_TRY(read_side(ctx, t, c, &b));
+  if (!a.known || !b.known || a.loop == NSR_NONE || a.loop != b.loop)
+    return NSR_OK;
+  bool front = a.work < b.work; /* q comes first in the text */
+  bool each = in_each_iteration(t, &a);
+  uint32_t least = nearest(t->tree, a.work->scope, b.work->scope);
+  uint32_t d = first_meeting(&a, &b, front ? 0 : least, &exact);
+  out->level = executions(d, each, front);
+  out->sure =
+      exact && d == 0 && each && in_each_iteration(t, &b) && !q->may && !c->may;
+  d = first_meeting(&a, &b, least, &exact);
+  uint32_t but_one = executions(d, each, front);
+  out->but_one = but_one > 1 ? but_one : 1;
+  return NSR_OK;
+}
+
+bool nsr_touch_ordered(const struct nsr_touches *t, const struct nsr_touch *q,
+                       const struct nsr_touch *c) {
+  const struct nsr_sights *x = t->sights;
+  const struct nsr_step *a = &x->s->steps[x->step_of[q->slot]];
+  const struct nsr_step *b = &x->s->steps[x->step_of[c->slot]];
+  if (a->channel != b->channel)
+    return false;
+  enum nsr_order order = nsr_channel_order(t->tree->program->k, a->channel);
+  return order == NSR_ORDER_FULL ||
+         (order == NSR_ORDER_HIDDEN && q->writes && c->acc &&
+          t->spots[q->spot].footprint.space == NSR_PSUM);
+}

@@ -1,0 +1,51 @@
+/* erase.h - the output as the input with code in between.
+ *
+ * Erased are, from both, no-ops that only wait for or update owned semaphores,
+ * such waits and updates of other instructions, and the input's barriers. What
+ * is left must be the same, and each branch must reach its target through
+ * inserted code only. What the output has besides stands in front of
+ * instructions of the input, erased ones too: from start[i] up to own[i], or to
+ * start[i + 1] where i is erased. All ways to i run through all of that, but
+ * those that go on with a loop start where the loop says.
+ */
+#ifndef NSR_PROVE_ERASE_H
+#define NSR_PROVE_ERASE_H
+
+#include "ir/tree.h"
+#include "prove/verdict.h"
+
+/* One engine. */
+struct nsr_erased {
+  uint32_t *own;   /* by input instruction: where it went, NSR_NONE: erased; of
+                      a barrier: where it stayed */
+  uint32_t *next;  /* by input instruction 0..n: the first at or behind it that
+                      has a place, n: none */
+  uint32_t *gap;   /* by input instruction with a place: what is inserted
+                      between the last one that has one and this begins there */
+  uint32_t *start; /* by input instruction 0..n */
+  uint32_t *loop_at; /* by loop of the graph: where the next iteration starts,
+                        NSR_NONE: nothing goes on with it */
+};
+
+struct nsr_erasure {
+  const struct nsr_tree *tree; /* of the input */
+  const struct nsr_program *in, *out;
+  struct nsr_erased engines[NSR_MAX_ENGINES];
+};
+
+/* Needs the input's tree, linearized, and the output's program. Objects to the
+ * first difference. */
+NSR_MUST_USE enum nsr_status nsr_erase(struct nsr_ctx *ctx,
+                                       const struct nsr_tree *tree,
+                                       const struct nsr_program *out,
+                                       struct nsr_erasure *e,
+                                       struct nsr_proof *proof);
+
+/* Whether the kernels have the same machine around them: instruction set,
+ * engines, queues, orders, semaphores and tensors. */
+NSR_MUST_USE enum nsr_status nsr_prove_shape(struct nsr_ctx *ctx,
+                                             const struct nsr_kernel *a,
+                                             const struct nsr_kernel *b,
+                                             struct nsr_proof *proof);
+
+#endif

@@ -1,0 +1,265 @@
+/* prove.c - the parts of a proof, one after the other. */
+#include <nsr/prove.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "prove/hint.h"
+#include "prove/lag.h"
+
+struct prover {
+  struct nsr_ctx *ctx; /* of its own: what it cannot read is no error */
+  struct nsr_program in, out;
+  struct nsr_tree tree;
+  struct nsr_erasure erasure;
+  struct nsr_score input, output;
+  struct nsr_thresholds at_input, at_output;
+  struct nsr_sights sights;
+  struct nsr_touches touches;
+  struct nsr_lag_result lag;
+  struct nsr_proof *proof;
+};
+
+/* ---- the reference order */
+
+/* Trees and order of the input. What it refuses to read is in the context's
+ * first error. */
+static enum nsr_status find_order(struct prover *p) {
+  const struct nsr_key_loads none = {0};
+  struct nsr_islands islands;
+  uint32_t *before;
+  NSR_TRY(nsr_program_build(p->ctx, p->in.k, &p->in));
+  NSR_TRY(nsr_tree_build(p->ctx, &p->in, &none, &p->tree));
+  NSR_TRY(nsr_islands_find(p->ctx, &p->tree, NULL, 0, &islands));
+  NSR_TRY(nsr_hint_find(p->ctx, &p->tree, &islands, &before));
+  return nsr_tree_linearize(p->ctx, &p->tree, &islands, &before);
+}
+
+static enum nsr_status object(struct prover *p, enum nsr_proof_verdict verdict,
+                              enum nsr_proof_rule rule, const char *what,
+                              const struct nsr_program *of, int engine,
+                              uint32_t insn) {
+  const char *at = nsr_proof_place(p->ctx, of, engine, insn);
+  return at ? nsr_proof_object(p->ctx, p->proof, verdict, rule, "%s at %s",
+                               what, at)
+            : NSR_E_NOMEM;
+}
+
+/* What an input is refused for is a reason not to decide. */
+static enum nsr_status cannot_read(struct prover *p, enum nsr_status status) {
+  const struct nsr_diag *d = nsr_ctx_first_error(p->ctx);
+  char text[512] = "the input cannot be read";
+  if (status == NSR_E_NOMEM || status == NSR_E_INTERNAL)
+    return status;
+  if (d)
+    nsr_diag_format(d, text, sizeof text);
+  return nsr_proof_object(p->ctx, p->proof, NSR_PROOF_UNDECIDED,
+                          NSR_RULE_STRUCTURE, "%s", text);
+}
+
+/* Each wait of the input is for what comes before it in the reference order:
+ * so that is an order in which the input runs. */
+static enum nsr_status check_order(struct prover *p) {
+  const struct nsr_score *s = &p->input;
+  NSR_TRY(nsr_score_input(p->ctx, &p->tree, &p->input));
+  NSR_TRY(nsr_thresholds_find(p->ctx, s, &p->at_input));
+  for (uint32_t i = 0; i < s->nsteps && nsr_proof_open(p->proof); i++) {
+    if (s->steps[i].kind != NSR_STEP_WAIT)
+      continue;
+    const struct nsr_wait_found *w = &p->at_input.waits[p->at_input.wait_of[i]];
+    if (w->kind == NSR_WAIT_UNKNOWN || (w->kind == NSR_WAIT_LAG && w->lag < 0))
+      NSR_TRY(object(p, NSR_PROOF_UNDECIDED, NSR_RULE_STRUCTURE,
+                     "what the input waits for is not known", &p->in,
+                     s->steps[i].engine, s->steps[i].insn));
+  }
+  return NSR_OK;
+}
+
+/* ---- what is left of the input in the output */
+
+/* Barriers around code whose order is not known, and the exit barrier. */
+static enum nsr_status check_kept(struct prover *p) {
+  const struct nsr_tree *t = &p->tree;
+  uint32_t exit;
+  enum nsr_status status = nsr_tree_exit(p->ctx, t, &exit);
+  if (status != NSR_OK)
+    return cannot_read(p, status);
+  for (uint32_t i = 0; i < t->nparts && nsr_proof_open(p->proof); i++) {
+    const struct nsr_part *part = &t->parts[i];
+    if (part->kind != NSR_PART_BARRIER || (i != exit && !part->keep))
+      continue;
+    for (int e = 0; e < NSR_MAX_ENGINES; e++)
+      if (p->in.stream[e] && part->insn[e] != NSR_NONE &&
+          p->erasure.engines[e].own[part->insn[e]] == NSR_NONE)
+        return object(p, i == exit ? NSR_PROOF_REFUTED : NSR_PROOF_UNDECIDED,
+                      NSR_RULE_ERASURE,
+                      i == exit ? "the exit barrier is gone"
+                                : "a barrier is gone around code whose order "
+                                  "is not known,",
+                      &p->in, e, part->insn[e]);
+  }
+  return NSR_OK;
+}
+
+/* ---- waits of the output */
+
+static enum nsr_status check_waits(struct prover *p) {
+  const struct nsr_score *s = &p->output;
+  for (uint32_t i = 0; i < s->nsteps && nsr_proof_open(p->proof); i++) {
+    if (s->steps[i].kind != NSR_STEP_WAIT)
+      continue;
+    const struct nsr_wait_found *w =
+        &p->at_output.waits[p->at_output.wait_of[i]];
+    if (w->kind == NSR_WAIT_UNKNOWN)
+      NSR_TRY(object(p, NSR_PROOF_UNDECIDED, NSR_RULE_THRESHOLD,
+                     "the threshold is no count less a constant", &p->out,
+                     s->steps[i].engine, s->steps[i].insn));
+    else if (w->kind == NSR_WAIT_LAG && w->lag < 0)
+      NSR_TRY(object(p, NSR_PROOF_UNDECIDED, NSR_RULE_LIVE,
+                     "a wait for what comes later", &p->out, s->steps[i].engine,
+                     s->steps[i].insn));
+  }
+  return NSR_OK;
+}
+
+/* ---- order */
+
+static enum nsr_status object_pair(struct prover *p,
+                                   const struct nsr_open_pair *x) {
+  const struct nsr_touches *t = &p->touches;
+  const struct nsr_step *steps = p->output.steps;
+  const struct nsr_step *q = &steps[p->sights.step_of[t->v[x->q].slot]];
+  const struct nsr_step *c = &steps[p->sights.step_of[t->v[x->c].slot]];
+  const struct nsr_bytes *b = &t->near[x->near].where;
+  const char *first = nsr_proof_place(p->ctx, &p->out, q->engine, q->insn);
+  const char *second = nsr_proof_place(p->ctx, &p->out, c->engine, c->insn);
+  if (!first || !second)
+    return NSR_E_NOMEM;
+  return nsr_proof_object(
+      p->ctx, p->proof, NSR_PROOF_UNDECIDED, NSR_RULE_ORDER,
+      "%s of the output is not shown to wait for %s, which %s touch common "
+      "bytes (%s %lld..%lld)",
+      second, first,
+      t->near[x->near].overlap == NSR_OVERLAP_MUST ? "surely" : "may",
+      b->space > NSR_PSUM ? "hidden state"
+                          : nsr_space_name((enum nsr_space)b->space),
+      (long long)b->lo, (long long)b->hi - 1);
+}
+
+static uint32_t work_of(const struct prover *p, uint32_t touch) {
+  uint32_t slot = p->touches.v[touch].slot;
+  return p->output.steps[p->sights.step_of[slot]].work;
+}
+
+/* A pair that may have no byte in common, both directly in one run of one body
+ * without a barrier in between: the input relies on that if it leaves the two
+ * unordered. What came before that run, the output has to order. */
+static bool may_be_free(const struct prover *p, const struct nsr_open_pair *x) {
+  const struct nsr_touches *t = &p->touches;
+  const struct nsr_work *works = p->tree.works;
+  uint32_t q = work_of(p, x->q), c = work_of(p, x->c);
+  bool may = t->near[x->near].overlap == NSR_OVERLAP_MAY || t->v[x->q].may ||
+             t->v[x->c].may;
+  return may && !x->apart.sure && q < c && works[q].scope == works[c].scope &&
+         works[q].region == works[c].region && x->level <= x->apart.but_one;
+}
+
+static int by_work(const void *a, const void *b) {
+  const struct nsr_free_pair *x = a, *y = b;
+  if (x->c != y->c)
+    return x->c < y->c ? -1 : 1;
+  return x->q < y->q ? -1 : x->q > y->q;
+}
+
+static const struct nsr_free_pair *find_pair(const struct prover *p,
+                                             const struct nsr_free_pair *free,
+                                             size_t n,
+                                             const struct nsr_open_pair *x) {
+  struct nsr_free_pair key = {work_of(p, x->q), work_of(p, x->c), false};
+  return bsearch(&key, free, n, sizeof key, by_work);
+}
+
+/* Pairs that nothing orders must be such, and free in the input. */
+static enum nsr_status check_open(struct prover *p) {
+  const struct nsr_open_pair *v = p->lag.open.v;
+  size_t n = p->lag.open.n;
+  struct nsr_free_pair *free;
+  NSR_NEW(p->ctx, NSR_SCRATCH, free, n);
+  for (size_t i = 0; i < n; i++) {
+    if (!may_be_free(p, &v[i]))
+      return object_pair(p, &v[i]);
+    free[i] =
+        (struct nsr_free_pair){work_of(p, v[i].q), work_of(p, v[i].c), false};
+  }
+  qsort(free, n, sizeof *free, by_work);
+  NSR_TRY(nsr_lag_free(p->ctx, &p->input, &p->at_input, free, n));
+  for (size_t i = 0; i < n && nsr_proof_open(p->proof); i++)
+    if (!find_pair(p, free, n, &v[i])->free)
+      NSR_TRY(object_pair(p, &v[i]));
+  p->proof->may_pairs = (uint32_t)n;
+  return NSR_OK;
+}
+
+static enum nsr_status check_lag(struct prover *p) {
+  NSR_TRY(nsr_sights_init(p->ctx, &p->output, &p->sights));
+  NSR_TRY(nsr_touches_find(p->ctx, &p->sights, &p->touches));
+  NSR_TRY(nsr_lag_check(p->ctx, &p->output, &p->at_output, &p->sights,
+                        &p->touches, &p->lag));
+  p->proof->pairs = p->lag.looked_at;
+  return p->lag.open.n ? check_open(p) : NSR_OK;
+}
+
+/* ---- all of it */
+
+static enum nsr_status prove(struct prover *p) {
+  enum nsr_status status = find_order(p);
+  if (status != NSR_OK)
+    return cannot_read(p, status);
+  status = nsr_program_build(p->ctx, p->out.k, &p->out);
+  if (status != NSR_OK)
+    return cannot_read(p, status);
+  NSR_TRY(nsr_erase(p->ctx, &p->tree, &p->out, &p->erasure, p->proof));
+  if (nsr_proof_open(p->proof))
+    NSR_TRY(check_kept(p));
+  if (nsr_proof_open(p->proof))
+    NSR_TRY(check_order(p));
+  if (nsr_proof_open(p->proof))
+    NSR_TRY(nsr_score_output(p->ctx, &p->erasure, &p->output, p->proof));
+  if (!nsr_proof_open(p->proof))
+    return NSR_OK;
+  NSR_TRY(nsr_thresholds_find(p->ctx, &p->output, &p->at_output));
+  p->proof->waits = p->output.nwaits;
+  NSR_TRY(check_waits(p));
+  return nsr_proof_open(p->proof) ? check_lag(p) : NSR_OK;
+}
+
+enum nsr_status nsr_prove(struct nsr_ctx *ctx, const struct nsr_kernel *a,
+                          const struct nsr_kernel *b, struct nsr_proof *out) {
+  struct prover p = {.in = {.k = a}, .out = {.k = b}, .proof = out};
+  *out = (struct nsr_proof){.verdict = NSR_PROOF_PROVED};
+  p.ctx = nsr_ctx_new();
+  if (!p.ctx)
+    return nsr_fail(ctx, NSR_E_NOMEM, NSR_NOWHERE, "out of memory");
+  enum nsr_status status = nsr_prove_shape(p.ctx, a, b, out);
+  if (status == NSR_OK && nsr_proof_open(out))
+    status = prove(&p);
+  if (status == NSR_OK && out->text) {
+    out->text = nsr_strndup(ctx, NSR_KEEP, out->text, strlen(out->text));
+    status = out->text ? NSR_OK : NSR_E_NOMEM;
+  } else if (status != NSR_OK) {
+    status = nsr_fail(ctx, status, NSR_NOWHERE, "the proof ran out of memory");
+  }
+  nsr_ctx_free(p.ctx);
+  return status;
+}
+
+const char *nsr_prove_trust(void) {
+  return "shared with the rewriter: the instruction set's tables; scope trees, "
+         "their unification over engines and the layout of the reference "
+         "order; footprints, the search for footprints with common bytes, and "
+         "values of address registers\n"
+         "the prover's own: which waits name which updates, erasure, counts "
+         "and thresholds, what engines know, which orders are owed\n"
+         "assumed: semaphores are 0 and nothing is in flight at the start; "
+         "registers of addresses do not wrap around\n";
+}

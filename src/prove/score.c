@@ -1,0 +1,385 @@
+/* score.c - the tree laid flat, with waits and updates of one binary. */
+#include "prove/score.h"
+
+#include "base/bitset.h"
+#include "prove/places.h"
+
+struct writer {
+  struct nsr_ctx *ctx;
+  const struct nsr_tree *t;
+  const struct nsr_program *p;     /* whose instructions count */
+  const struct nsr_erasure *e;     /* of the output, NULL: the input's score */
+  const struct nsr_places *places; /* .. */
+  struct nsr_proof *proof;         /* .. */
+  NSR_VEC(struct nsr_step) steps;
+  uint32_t *group; /* by semaphore, NSR_NONE: nobody advances it */
+  bool *taken;     /* by semaphore: islands use it */
+  uint32_t ngroups, nwaits;
+};
+
+/* ---- single instructions */
+
+static const struct nsr_node *node(const struct writer *w, int engine,
+                                   uint32_t insn) {
+  return &w->p->nodes[engine][insn];
+}
+
+static enum nsr_status push(struct writer *w, struct nsr_step s) {
+  NSR_APPEND(w->ctx, NSR_SCRATCH, &w->steps, s);
+  return NSR_OK;
+}
+
+/* Semaphores, until groups are numbered; only semaphores of this kernel. */
+static enum nsr_status push_wait(struct writer *w, int engine, uint32_t insn,
+                                 uint32_t work) {
+  const struct nsr_node *n = node(w, engine, insn);
+  if (!n->wait.cmp || n->foreign_wait)
+    return NSR_OK;
+  bool greater = n->wait.cmp == NSR_CMP_GT && !n->wait.value.is_reg &&
+                 n->wait.value.v < INT32_MAX;
+  struct nsr_step s = {.kind = NSR_STEP_WAIT,
+                       .engine = (uint8_t)engine,
+                       .is_reg = n->wait.value.is_reg,
+                       .other = n->wait.cmp != NSR_CMP_GE && !greater,
+                       .insn = insn,
+                       .work = work,
+                       .group = n->wait.sem,
+                       .value = n->wait.value.v + greater};
+  w->nwaits++;
+  return push(w, s);
+}
+
+/* A positive constant, or 0. */
+static int32_t weight(const struct nsr_update *u) {
+  bool adds = u->op == NSR_UPD_INC || u->op == NSR_UPD_ADD;
+  return adds && u->value > 0 ? u->value : 0;
+}
+
+static enum nsr_status push_work(struct writer *w, int engine, uint32_t insn,
+                                 uint32_t work) {
+  const struct nsr_node *n = node(w, engine, insn);
+  bool counts = n->update.op && !n->foreign_update;
+  bool passes = work != NSR_NONE && w->t->works[work].passes;
+  struct nsr_step s = {.kind = NSR_STEP_WORK,
+                       .engine = (uint8_t)engine,
+                       .channel =
+                           passes ? w->t->works[work].channel : n->channel,
+                       .passes = passes,
+                       .load = n->cls == NSR_LOAD,
+                       .island = work != NSR_NONE && w->t->works[work].island,
+                       .insn = insn,
+                       .work = work,
+                       .group = counts ? n->update.sem : NSR_NONE,
+                       .value = counts ? weight(&n->update) : 0};
+  return s.channel < 0 ? NSR_OK : push(w, s);
+}
+
+/* What a control operation does to its register, if that is a register's
+ * value and a constant. */
+static void read_set(const struct nsr_insn *x, struct nsr_step *s) {
+  const struct nsr_val *a = &x->a, *b = &x->b;
+  bool add = x->desc->ctl == NSR_CTL_ADD, sub = x->desc->ctl == NSR_CTL_SUB;
+  s->src = -1;
+  if (x->desc->ctl == NSR_CTL_MOV) {
+    s->known = true;
+    s->src = a->is_reg ? (int16_t)a->v : -1;
+    s->value = a->is_reg ? 0 : a->v;
+  } else if ((add || sub) && a->is_reg && !b->is_reg && b->v > INT32_MIN) {
+    s->known = true;
+    s->src = (int16_t)a->v;
+    s->value = add ? b->v : -b->v;
+  } else if (add && b->is_reg && !a->is_reg) {
+    s->known = true;
+    s->src = (int16_t)b->v;
+    s->value = a->v;
+  }
+}
+
+static enum nsr_status push_set(struct writer *w, int engine, uint32_t insn) {
+  struct nsr_insn x;
+  NSR_TRY(nsr_stream_decode(w->ctx, w->p->k, w->p->stream[engine], insn, &x));
+  struct nsr_step s = {.kind = NSR_STEP_SET,
+                       .engine = (uint8_t)engine,
+                       .dst = x.dst,
+                       .insn = insn,
+                       .work = NSR_NONE,
+                       .group = NSR_NONE};
+  read_set(&x, &s);
+  return push(w, s);
+}
+
+/* ---- what stands in between */
+
+static enum nsr_status push_inserted(struct writer *w, int engine,
+                                     uint32_t insn) {
+  const struct nsr_node *n = node(w, engine, insn);
+  NSR_TRY(push_wait(w, engine, insn, NSR_NONE));
+  NSR_TRY(push_work(w, engine, insn, NSR_NONE));
+  return n->cls == NSR_CONTROL && n->dst >= 0 ? push_set(w, engine, insn)
+                                              : NSR_OK;
+}
+
+static enum nsr_status push_run(struct writer *w, int engine,
+                                const struct nsr_inserted_run *run) {
+  for (uint32_t i = 0; i < run->n; i++) {
+    const struct nsr_inserted *x = &w->places->v.v[run->first + i];
+    for (uint32_t insn = x->lo; insn < x->hi; insn++)
+      NSR_TRY(push_inserted(w, engine, insn));
+  }
+  return NSR_OK;
+}
+
+/* runs: by engine, first[0..]. */
+static enum nsr_status
+push_runs(struct writer *w, const struct nsr_inserted_run *runs, uint32_t at) {
+  for (int e = 0; w->places && e < NSR_MAX_ENGINES; e++)
+    NSR_TRY(push_run(w, e, &runs[(size_t)at * NSR_MAX_ENGINES + (size_t)e]));
+  return NSR_OK;
+}
+
+static enum nsr_status put_own(struct writer *w, uint32_t i) {
+  const struct nsr_work *x = &w->t->works[i];
+  uint32_t insn = w->e ? w->e->engines[x->engine].own[x->insn] : x->insn;
+  if (insn == NSR_NONE)
+    return NSR_OK;
+  if (!x->island)
+    NSR_TRY(push_wait(w, x->engine, insn, i));
+  NSR_TRY(push_work(w, x->engine, insn, i));
+  int dst = w->t->program->nodes[x->engine][x->insn].dst;
+  if (w->places && dst >= 0 && nsr_bit(w->places->set[x->engine], (size_t)dst))
+    return push(w, (struct nsr_step){.kind = NSR_STEP_SET,
+                                     .engine = x->engine,
+                                     .dst = (int16_t)dst,
+                                     .src = -1,
+                                     .insn = insn,
+                                     .work = NSR_NONE,
+                                     .group = NSR_NONE});
+  return NSR_OK;
+}
+
+static enum nsr_status put_work(struct writer *w, uint32_t i) {
+  const struct nsr_work *x = &w->t->works[i];
+  if (x->marker)
+    return NSR_OK;
+  if (w->places)
+    NSR_TRY(push_run(w, x->engine, &w->places->work[NSR_FRONT][i]));
+  NSR_TRY(put_own(w, i));
+  return w->places ? push_run(w, x->engine, &w->places->work[NSR_BEHIND][i])
+                   : NSR_OK;
+}
+
+/* A barrier that stays stays on all engines. */
+static enum nsr_status put_barrier(struct writer *w,
+                                   const struct nsr_part *part) {
+  int here = 0, all = 0, engine = 0;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    if (!w->t->program->stream[e] || part->insn[e] == NSR_NONE)
+      continue;
+    all++;
+    bool stays = !w->e || w->e->engines[e].own[part->insn[e]] != NSR_NONE;
+    here += stays;
+    engine = stays ? engine : e;
+  }
+  if (here == all)
+    return push(w, (struct nsr_step){.kind = NSR_STEP_BARRIER,
+                                     .work = NSR_NONE,
+                                     .group = NSR_NONE});
+  if (here == 0)
+    return NSR_OK;
+  const char *at =
+      nsr_proof_place(w->ctx, w->t->program, engine, part->insn[engine]);
+  return at ? nsr_proof_object(w->ctx, w->proof, NSR_PROOF_REFUTED,
+                               NSR_RULE_ERASURE,
+                               "barrier %d stays on some engines, but %s is "
+                               "gone",
+                               (int)part->id, at)
+            : NSR_E_NOMEM;
+}
+
+/* ---- scopes */
+
+static enum nsr_status put_body(struct writer *w, uint32_t scope);
+
+static enum nsr_status put_scope(struct writer *w, uint32_t scope) {
+  uint8_t kind = w->t->scopes[scope].kind;
+  uint32_t begin = (uint32_t)w->steps.n;
+  if (kind == NSR_SCOPE_ISLAND) /* passed once, whatever it does inside */
+    return put_body(w, scope);
+  uint8_t step = kind == NSR_SCOPE_LOOP ? NSR_STEP_LOOP : NSR_STEP_ARM;
+  NSR_TRY(push(
+      w, (struct nsr_step){.kind = step, .work = scope, .group = NSR_NONE}));
+  NSR_TRY(put_body(w, scope));
+  w->steps.v[begin].end = (uint32_t)w->steps.n;
+  return push(w, (struct nsr_step){.kind = NSR_STEP_END,
+                                   .work = scope,
+                                   .group = NSR_NONE,
+                                   .end = begin});
+}
+
+/* Before the tree is linearized a scope without a barrier stands among the
+ * works, as the first of its elements. */
+static enum nsr_status put_segment(struct writer *w,
+                                   const struct nsr_part *part) {
+  for (uint32_t i = part->first; i < part->first + part->n; i++) {
+    uint32_t nested = w->t->works[i].nested;
+    if (nested == NSR_NONE)
+      NSR_TRY(put_work(w, i));
+    else if (nsr_common_first(w->t, i))
+      NSR_TRY(put_scope(w, nested));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status put_body(struct writer *w, uint32_t scope) {
+  const struct nsr_places *at = w->places;
+  NSR_TRY(push_runs(w, at ? at->body[NSR_BEHIND] : NULL, scope));
+  for (uint32_t p = w->t->scopes[scope].first_part; p != NSR_NONE;
+       p = w->t->parts[p].next) {
+    const struct nsr_part *part = &w->t->parts[p];
+    if (part->kind == NSR_PART_SEGMENT) {
+      NSR_TRY(put_segment(w, part));
+      continue;
+    }
+    NSR_TRY(push_runs(w, at ? at->part[NSR_FRONT] : NULL, p));
+    NSR_TRY(part->kind == NSR_PART_BARRIER ? put_barrier(w, part)
+                                           : put_scope(w, part->first));
+    NSR_TRY(push_runs(w, at ? at->part[NSR_BEHIND] : NULL, p));
+  }
+  return push_runs(w, at ? at->body[NSR_FRONT] : NULL, scope);
+}
+
+/* ---- groups */
+
+static enum nsr_status object(struct writer *w, const struct nsr_step *s,
+                              const char *what) {
+  const char *at;
+  if (!w->proof)
+    return NSR_OK;
+  at = nsr_proof_place(w->ctx, w->p, s->engine, s->insn);
+  return at ? nsr_proof_object(w->ctx, w->proof, NSR_PROOF_UNDECIDED,
+                               NSR_RULE_COUNTERS, "semaphore %u %s, at %s",
+                               (unsigned)s->group, what, at)
+            : NSR_E_NOMEM;
+}
+
+/* Islands use theirs as they like; nothing else may. */
+static enum nsr_status find_taken(struct writer *w) {
+  NSR_NEW(w->ctx, NSR_SCRATCH, w->taken, w->p->k->isa->semaphores);
+  for (uint32_t i = 0; i < w->t->nworks; i++) {
+    const struct nsr_work *x = &w->t->works[i];
+    if (!x->island || x->marker)
+      continue;
+    const struct nsr_node *n = &w->t->program->nodes[x->engine][x->insn];
+    if (n->wait.cmp)
+      w->taken[n->wait.sem] = true;
+    if (n->update.op)
+      w->taken[n->update.sem] = true;
+  }
+  return NSR_OK;
+}
+
+/* Semaphores become groups; what is no count belongs to none. */
+static enum nsr_status number_groups(struct writer *w, struct nsr_score *out) {
+  uint32_t nsems = w->p->k->isa->semaphores;
+  NSR_NEW(w->ctx, NSR_SCRATCH, w->group, nsems);
+  NSR_NEW(w->ctx, NSR_SCRATCH, out->groups, nsems);
+  for (uint32_t s = 0; s < nsems; s++)
+    w->group[s] = NSR_NONE;
+  for (size_t i = 0; i < w->steps.n; i++) {
+    struct nsr_step *s = &w->steps.v[i];
+    if (s->kind != NSR_STEP_WORK || s->group == NSR_NONE || s->island)
+      continue;
+    uint32_t *g = &w->group[s->group];
+    if (*g == NSR_NONE) {
+      *g = w->ngroups++;
+      out->groups[*g] = (struct nsr_count_group){.sem = (uint16_t)s->group,
+                                                 .channel = s->channel};
+    }
+    if (w->taken[s->group])
+      NSR_TRY(object(w, s, "is one of code that is left as it is"));
+    if (out->groups[*g].channel != s->channel) {
+      out->groups[*g].channel = -1;
+      NSR_TRY(object(w, s, "is advanced by several channels"));
+    }
+    if (s->value <= 0) {
+      out->groups[*g].bad = true;
+      NSR_TRY(object(w, s, "is not advanced by a constant"));
+    }
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status list_members(struct writer *w, struct nsr_score *out) {
+  uint32_t n = 0, at = 0;
+  for (size_t i = 0; i < w->steps.n; i++) {
+    struct nsr_step *s = &w->steps.v[i];
+    bool work = s->kind == NSR_STEP_WORK;
+    if ((work || s->kind == NSR_STEP_WAIT) && s->group != NSR_NONE)
+      s->group = work && s->island ? NSR_NONE : w->group[s->group];
+    if (s->group != NSR_NONE && work && out->groups[s->group].bad)
+      s->group = NSR_NONE;
+    s->member = n;
+    if (work && s->group != NSR_NONE) {
+      out->groups[s->group].n++;
+      n++;
+    }
+  }
+  NSR_NEW(w->ctx, NSR_SCRATCH, out->members, n);
+  NSR_NEW(w->ctx, NSR_SCRATCH, out->by_group, n);
+  for (uint32_t g = 0; g < w->ngroups; g++) {
+    out->groups[g].first = at;
+    at += out->groups[g].n;
+    out->groups[g].n = 0;
+  }
+  for (size_t i = 0; i < w->steps.n; i++) {
+    const struct nsr_step *s = &w->steps.v[i];
+    if (s->kind != NSR_STEP_WORK || s->group == NSR_NONE)
+      continue;
+    struct nsr_count_group *g = &out->groups[s->group];
+    out->members[s->member] = (uint32_t)i;
+    out->by_group[g->first + g->n++] = s->member;
+  }
+  out->nmembers = n;
+  return NSR_OK;
+}
+
+static enum nsr_status finish(struct writer *w, struct nsr_score *out) {
+  NSR_TRY(find_taken(w));
+  NSR_TRY(number_groups(w, out));
+  NSR_TRY(list_members(w, out));
+  out->tree = w->t;
+  out->program = w->p;
+  out->steps = w->steps.v;
+  out->nsteps = (uint32_t)w->steps.n;
+  out->ngroups = w->ngroups;
+  out->nwaits = w->nwaits;
+  return NSR_OK;
+}
+
+enum nsr_status nsr_score_input(struct nsr_ctx *ctx,
+                                const struct nsr_tree *tree,
+                                struct nsr_score *out) {
+  struct writer w = {.ctx = ctx, .t = tree, .p = tree->program};
+  *out = (struct nsr_score){0};
+  NSR_TRY(put_body(&w, 0));
+  return finish(&w, out);
+}
+
+enum nsr_status nsr_score_output(struct nsr_ctx *ctx,
+                                 const struct nsr_erasure *e,
+                                 struct nsr_score *out,
+                                 struct nsr_proof *proof) {
+  struct nsr_places places;
+  struct writer w = {.ctx = ctx,
+                     .t = e->tree,
+                     .p = e->out,
+                     .e = e,
+                     .places = &places,
+                     .proof = proof};
+  *out = (struct nsr_score){0};
+  NSR_TRY(nsr_places_find(ctx, e, &places, proof));
+  if (!nsr_proof_open(proof))
+    return NSR_OK;
+  NSR_TRY(put_body(&w, 0));
+  return finish(&w, out);
+}

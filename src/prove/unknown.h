@@ -1,0 +1,98 @@
+/* unknown.h - what is not known to have retired.
+ *
+ * The works of a score have slots, channel by channel, in order within each. A
+ * view gives each slot a level: all but the last so many executions are known
+ * to have retired. As channels retire in order, few runs of slots tell them
+ * all. A view holds at one moment; what has issued since is added when it is
+ * brought up to date: once, and any number of times within loops.
+ */
+#ifndef NSR_PROVE_UNKNOWN_H
+#define NSR_PROVE_UNKNOWN_H
+
+#include "base/pieces.h"
+#include "prove/score.h"
+
+/* Levels stop here: any number of executions. */
+enum { NSR_LEVEL_ANY = 15 };
+
+/* Slots from `slot` up to the next run's. */
+struct nsr_level_run {
+  uint32_t slot;
+  uint32_t level;
+};
+
+struct nsr_sight {
+  struct nsr_level_run *v; /* from slot 0 on; neighbours differ */
+  uint32_t n, cap;
+  uint32_t step; /* when it was made: 1 + the step there, 0: in front of all */
+  uint32_t at[]; /* by channel: the next slot then */
+};
+
+/* A loop around here. */
+struct nsr_sight_loop {
+  uint32_t begin;              /* 1 + its step */
+  uint32_t number;             /* for slots, from 1; 0: none */
+  const uint32_t *first, *end; /* by channel: slots */
+};
+
+/* Where a walk of a score stands, and storage for views. */
+struct nsr_sights {
+  struct nsr_ctx *ctx;
+  const struct nsr_score *s;
+  uint32_t nslots, nch;
+  uint32_t *slot;        /* by step: of works; else the next of its channel */
+  uint32_t *base;        /* by channel: its first slot; nch + 1 of them */
+  uint32_t *loop_of;     /* by slot: number of the innermost loop */
+  uint32_t *run_end;     /* by slot: of those that follow in the same loop */
+  uint32_t *step_of;     /* by slot */
+  uint32_t *loop_number; /* by step that begins a loop */
+  uint32_t *loop_slots;  /* by number - 1: first by channel, then end */
+  uint32_t *now;         /* by channel: the next slot */
+  uint32_t step;         /* 1 + that of here */
+  NSR_VEC(struct nsr_sight_loop) loops;
+  struct nsr_pieces views;
+  void *spare[32]; /* storage for runs, by size */
+  NSR_VEC(struct nsr_level_run) delta, made;
+};
+
+NSR_MUST_USE enum nsr_status nsr_sights_init(struct nsr_ctx *ctx,
+                                             const struct nsr_score *s,
+                                             struct nsr_sights *out);
+
+/* A view to which all is known that has issued before `step` (0: nothing
+ * has). */
+NSR_MUST_USE enum nsr_status nsr_sight_new(struct nsr_sights *x,
+                                           struct nsr_sight **out);
+void nsr_sight_free(struct nsr_sights *x, struct nsr_sight **v);
+NSR_MUST_USE enum nsr_status nsr_sight_copy(struct nsr_sights *x,
+                                            struct nsr_sight *to,
+                                            const struct nsr_sight *from);
+/* It is as of here, whatever it says. */
+void nsr_sight_stamp(struct nsr_sights *x, struct nsr_sight *v);
+/* All is known. */
+NSR_MUST_USE enum nsr_status nsr_sight_clear(struct nsr_sights *x,
+                                             struct nsr_sight *v);
+/* Brings it up to date. */
+NSR_MUST_USE enum nsr_status nsr_sight_renew(struct nsr_sights *x,
+                                             struct nsr_sight *v);
+/* What follows if something never ran: all that issued is unknown. */
+NSR_MUST_USE enum nsr_status nsr_sight_never(struct nsr_sights *x,
+                                             struct nsr_sight *v);
+/* Nothing at all is known, as of here. */
+NSR_MUST_USE enum nsr_status nsr_sight_nothing(struct nsr_sights *x,
+                                               struct nsr_sight *v);
+/* a knows what one of them knows (least), or what both do; *changed, unless
+ * NULL: whether a did change. Moments are not looked at. */
+NSR_MUST_USE enum nsr_status nsr_sight_merge(struct nsr_sights *x,
+                                             struct nsr_sight *a,
+                                             const struct nsr_sight *b,
+                                             bool least, bool *changed);
+/* All executions of slots lo..hi-1 are known. */
+NSR_MUST_USE enum nsr_status nsr_sight_learn(struct nsr_sights *x,
+                                             struct nsr_sight *v, uint32_t lo,
+                                             uint32_t hi);
+uint32_t nsr_sight_level(const struct nsr_sight *v, uint32_t slot);
+/* The run that a slot is in. */
+uint32_t nsr_sight_run(const struct nsr_sight *v, uint32_t slot);
+
+#endif
