@@ -148,22 +148,25 @@ static uint32_t search(const struct finder *f, uint32_t group, uint32_t region,
   return lo;
 }
 
-/* The one update of the region with which the count reaches v. */
-static uint32_t target_of(const struct finder *f, uint32_t group,
-                          uint32_t region, int64_t epoch, int32_t v) {
+/* The one update of the region, for the wait of work w, with which the count
+ * reaches v. Others whose counts depend on the way could be the one as well,
+ * unless it runs whenever w does. */
+static uint32_t target_of(const struct finder *f, uint32_t group, uint32_t w,
+                          int64_t epoch, int32_t v) {
   const struct update *u = f->updates;
+  uint32_t region = f->islands->of[f->part[w]];
   uint32_t first = search(f, group, region, epoch, INT64_MIN);
-  uint32_t at = search(f, group, region, epoch, v);
   uint32_t known = search(f, group, region, epoch, 0);
-  if (known > first && u[first].low < v) /* it could be the one */
+  uint32_t at = search(f, group, region, epoch, v);
+  if (at == known || u[at - 1].to < v || u[known].mixed)
     return NSR_NONE;
-  first = known;
-  if (at == first)
+  uint32_t target = u[at - 1].work;
+  bool runs =
+      nsr_common_in(f->t, f->t->works[w].scope, f->t->works[target].scope);
+  if (known > first && u[first].low < v && !runs)
     return NSR_NONE;
-  if (u[first].mixed)
-    return NSR_NONE;
-  bool one = at < 2 || at - 1 == first || u[at - 2].from < u[at - 1].from;
-  return one && u[at - 1].to >= v ? u[at - 1].work : NSR_NONE;
+  bool one = at - 1 == known || u[at - 2].from < u[at - 1].from;
+  return one ? target : NSR_NONE;
 }
 
 static enum nsr_status map_wait(struct finder *f, uint32_t i) {
@@ -175,7 +178,7 @@ static enum nsr_status map_wait(struct finder *f, uint32_t i) {
     return NSR_OK;
   if (!s->is_reg && !s->other && s->group != NSR_NONE &&
       !f->score.groups[s->group].bad)
-    target = target_of(f, s->group, f->islands->of[p], found->epoch, s->value);
+    target = target_of(f, s->group, w, found->epoch, s->value);
   f->before[w] = target;
   if (target != NSR_NONE)
     return NSR_OK;

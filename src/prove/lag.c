@@ -359,7 +359,7 @@ static enum nsr_status take_wait(struct lag *g, uint32_t i) {
     NSR_TRY(nsr_sight_clear(g->x, row));
     nsr_sight_stamp(g->x, row);
   }
-  if (w->kind != NSR_WAIT_LAG || w->n == 0)
+  if (w->n == 0)
     return NSR_OK;
   NSR_TRY(nsr_sight_renew(g->x, row));
   for (uint32_t k = 0; k < w->n; k++) {

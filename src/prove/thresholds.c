@@ -21,7 +21,7 @@
 #define STALE (INT64_C(1) << 32)
 #define LONG_AGO (INT64_C(1) << 60)
 
-enum { MAX_COVERS = 12, NEIGHBOURS = 16 };
+enum { MAX_COVERS = 32, NEIGHBOURS = 16 };
 
 /* What a scope changes. */
 struct extent {
@@ -55,19 +55,28 @@ struct finder {
 };
 
 static int64_t *least(struct finder *f, uint32_t g) { return &f->cell[g]; }
+/* The frame of counts since the last barrier. */
+static int64_t *base(struct finder *f) { return &f->cell[f->ngroups]; }
 static int64_t *exact(struct finder *f, uint32_t g) {
-  return &f->cell[f->ngroups + g];
+  return &f->cell[f->ngroups + 1 + g];
 }
 static int64_t *low(struct finder *f, uint32_t g) {
-  return &f->cell[2 * f->ngroups + g];
+  return &f->cell[2 * f->ngroups + 1 + g];
 }
 static int64_t *pair(struct finder *f, uint32_t p) {
-  return &f->cell[3 * f->ngroups + p];
+  return &f->cell[3 * f->ngroups + 1 + p];
 }
 
 /* Its step + 1, 0: none yet; where several may be, below 0, by the place where
  * ways met. */
 static int64_t *epoch(struct finder *f) { return &f->cell[f->ncells - 1]; }
+
+static bool is_frame(const struct finder *f, uint32_t cell) {
+  return cell <= f->ngroups;
+}
+static bool is_low(const struct finder *f, uint32_t cell) {
+  return cell > 2 * f->ngroups && cell <= 3 * f->ngroups;
+}
 
 static uint32_t group_of(const struct finder *f, uint32_t member) {
   return f->s->steps[f->s->members[member]].group;
@@ -88,29 +97,36 @@ static int64_t distance(int64_t now, int64_t then) {
 }
 
 /* Ages as distances from now, so that states of different frames compare. */
+/* Where the ages of a member end; behind them stands the place of its last
+ * execution among counts since the last barrier. */
+static uint32_t end_of_ages(const struct finder *f, uint32_t m) {
+  return f->age_at[m + 1] - 1;
+}
+
+/* What an entry of a member is a distance from. */
+static int64_t origin(struct finder *f, uint32_t m, uint32_t entry) {
+  return entry == end_of_ages(f, m) ? *base(f) : *least(f, group_of(f, m));
+}
+
 static void store(struct finder *f, const struct extent *x, int64_t *v) {
   for (uint32_t i = 0; i < x->n; i++)
     v[i] = f->cell[f->cells.v[x->first + i]];
   v += x->n;
-  for (uint32_t m = x->member; m < x->end_member; m++) {
-    int64_t now = *least(f, group_of(f, m));
+  for (uint32_t m = x->member; m < x->end_member; m++)
     for (uint32_t a = f->age_at[m]; a < f->age_at[m + 1]; a++)
-      *v++ = distance(now, f->since[a]);
-  }
+      *v++ = distance(origin(f, m, a), f->since[a]);
 }
 
 /* frame: least counts are those of the state, too. */
 static void load(struct finder *f, const struct extent *x, const int64_t *v,
                  bool frame) {
   for (uint32_t i = 0; i < x->n; i++)
-    if (frame || f->cells.v[x->first + i] >= f->ngroups)
+    if (frame || !is_frame(f, f->cells.v[x->first + i]))
       f->cell[f->cells.v[x->first + i]] = v[i];
   v += x->n;
-  for (uint32_t m = x->member; m < x->end_member; m++) {
-    int64_t now = *least(f, group_of(f, m));
+  for (uint32_t m = x->member; m < x->end_member; m++)
     for (uint32_t a = f->age_at[m]; a < f->age_at[m + 1]; a++)
-      f->since[a] = now - *v++;
-  }
+      f->since[a] = origin(f, m, a) - *v++;
 }
 
 /* a takes in the current state; whether it changed, but for least counts. */
@@ -119,8 +135,8 @@ static bool merge(struct finder *f, const struct extent *x, int64_t *a) {
   for (uint32_t i = 0; i < x->n; i++) {
     uint32_t c = f->cells.v[x->first + i];
     int64_t v = f->cell[c];
-    if (c < f->ngroups || (c >= 2 * f->ngroups && c < 3 * f->ngroups)) {
-      changed |= c >= f->ngroups && v < a[i];
+    if (is_frame(f, c) || is_low(f, c)) {
+      changed |= is_low(f, c) && v < a[i];
       a[i] = v < a[i] ? v : a[i];
     } else if (a[i] != v && c == f->ncells - 1) {
       changed |= a[i] != -(int64_t)f->meeting - 1;
@@ -131,14 +147,12 @@ static bool merge(struct finder *f, const struct extent *x, int64_t *a) {
     }
   }
   a += x->n;
-  for (uint32_t m = x->member; m < x->end_member; m++) {
-    int64_t now = *least(f, group_of(f, m));
+  for (uint32_t m = x->member; m < x->end_member; m++)
     for (uint32_t i = f->age_at[m]; i < f->age_at[m + 1]; i++, a++) {
-      int64_t d = distance(now, f->since[i]);
+      int64_t d = distance(origin(f, m, i), f->since[i]);
       changed |= d < *a;
       *a = d < *a ? d : *a;
     }
-  }
   return changed;
 }
 
@@ -155,13 +169,14 @@ static void add_to_pairs(struct finder *f, const struct nsr_pair_list *list,
 
 static void count_member(struct finder *f, const struct nsr_step *s) {
   uint32_t m = s->member, g = s->group;
-  uint32_t at = f->age_at[m], n = f->age_at[m + 1] - at;
+  uint32_t at = f->age_at[m], end = end_of_ages(f, m);
   f->out->count[m] = *exact(f, g) == UNKNOWN ? -1 : *exact(f, g);
   f->out->low[m] = *low(f, g);
   f->out->epoch[m] = *epoch(f);
   *low(f, g) += s->value;
-  memmove(f->since + at + 1, f->since + at, (n - 1) * sizeof *f->since);
+  memmove(f->since + at + 1, f->since + at, (end - at - 1) * sizeof *f->since);
   f->since[at] = *least(f, g) + 1;
+  f->since[end] = *exact(f, g) == UNKNOWN ? LONG_AGO : *base(f) + *exact(f, g);
   *least(f, g) += s->value;
   if (*exact(f, g) != UNKNOWN)
     *exact(f, g) += s->value;
@@ -191,6 +206,7 @@ static void set_register(struct finder *f, const struct nsr_step *s) {
 /* Counts are 0, registers what they were. */
 static void pass_barrier(struct finder *f, uint32_t i) {
   *epoch(f) = (int64_t)i + 1;
+  *base(f) += GAP;
   for (uint32_t p = 0; p < f->pairs.n; p++) {
     int64_t k = *exact(f, f->pairs.v[p].group), *v = pair(f, p);
     *v = *v == UNKNOWN || k == UNKNOWN ? UNKNOWN : *v + k;
@@ -232,8 +248,8 @@ static bool look_up(const struct finder *f, const struct search *x, uint32_t i,
   *member = f->s->by_group[x->g->first + i];
   *age = i < x->now || x->back == 0 ? x->back : x->back - 1;
   uint32_t at = f->age_at[*member] + *age;
-  *since = at < f->age_at[*member + 1] ? f->since[at] : INT64_MIN / 2;
-  return at < f->age_at[*member + 1];
+  *since = at < end_of_ages(f, *member) ? f->since[at] : INT64_MIN / 2;
+  return at < end_of_ages(f, *member);
 }
 
 /* Whether the member runs on each way through what is searched: in this
@@ -251,6 +267,16 @@ static bool surely_ran(const struct finder *f, const struct search *x,
          scopes[s].skip == NSR_ENDS_EXIT)
     s = scopes[s].parent;
   return s == steps[x->loop].work;
+}
+
+/* Whether a later execution of a member is covered: what that tells includes
+ * what an earlier one would. */
+static bool has_cover(const struct finder *f, const struct nsr_wait_found *w,
+                      uint32_t member) {
+  for (uint32_t i = 0; i < w->n; i++)
+    if (f->out->covers.v[w->first + i].member == member)
+      return true;
+  return false;
 }
 
 /* Counts grow along the members, but for arms: the last one covered, and some
@@ -273,7 +299,7 @@ static enum nsr_status search(struct finder *f, const struct search *x,
   int64_t now = *least(f, (uint32_t)(x->g - f->s->groups));
   for (uint32_t i = hi; i-- > lo && w->n < MAX_COVERS;) {
     if (!look_up(f, x, i, &member, &age, &since) || since > x->most ||
-        now - since >= STALE)
+        now - since >= STALE || has_cover(f, w, member))
       continue;
     NSR_PUSH(f->ctx, NSR_SCRATCH, &f->out->covers,
              (struct nsr_cover){member, (uint8_t)age});
@@ -305,10 +331,33 @@ static enum nsr_status find_covers(struct finder *f, uint32_t i,
       return NSR_OK;
     uint32_t front = x.lo;
     x.hi = first_from(f->s, x.g, f->s->steps[f->s->steps[loop].end].member);
-    for (x.back = 1; x.back < NSR_MAX_AGE && !done && x.lo < x.hi; x.back++)
+    for (x.back = 1; x.back <= NSR_MAX_AGE && !done && x.lo < x.hi; x.back++)
       NSR_TRY(search(f, &x, w, &done));
     x.hi = x.now = front;
   }
+}
+
+/* For a threshold that no count but that since the last barrier is known of:
+ * those of the members in front of here whose place among these counts is below
+ * it, or that ran before the barrier. */
+static enum nsr_status find_absolute(struct finder *f, uint32_t i,
+                                     struct nsr_wait_found *w) {
+  const struct nsr_step *s = &f->s->steps[i];
+  struct search x = {.g = &f->s->groups[s->group], .loop = NSR_NONE, .at = i};
+  uint32_t k = first_from(f->s, x.g, s->member);
+  uint32_t end = k > 4 * NEIGHBOURS ? k - 4 * NEIGHBOURS : 0;
+  while (k-- > end && w->n < MAX_COVERS) {
+    uint32_t member = f->s->by_group[x.g->first + k];
+    int64_t d = *base(f) - f->since[end_of_ages(f, member)];
+    if (d >= STALE || d <= -(int64_t)s->value)
+      continue;
+    NSR_PUSH(f->ctx, NSR_SCRATCH, &f->out->covers,
+             (struct nsr_cover){member, 0});
+    w->n++;
+    if (surely_ran(f, &x, member))
+      break;
+  }
+  return NSR_OK;
 }
 
 static enum nsr_status read_wait(struct finder *f, uint32_t i) {
@@ -331,8 +380,10 @@ static enum nsr_status read_wait(struct finder *f, uint32_t i) {
   } else if (*exact(f, s->group) != UNKNOWN) {
     lag = *exact(f, s->group) - s->value;
   }
-  if (lag == UNKNOWN && !s->is_reg && *low(f, s->group) >= s->value)
+  if (lag == UNKNOWN && !s->is_reg && *low(f, s->group) >= s->value) {
     w->kind = NSR_WAIT_HOLDS;
+    return f->s->groups[s->group].channel < 0 ? NSR_OK : find_absolute(f, i, w);
+  }
   if (lag == UNKNOWN)
     return NSR_OK;
   w->kind = NSR_WAIT_LAG;
@@ -499,7 +550,8 @@ static enum nsr_status touch(struct opener *o, uint32_t cell) {
 static enum nsr_status touch_list(struct opener *o,
                                   const struct nsr_pair_list *list) {
   for (uint32_t i = 0; list && i < list->n; i++)
-    NSR_TRY(touch(o, 3 * o->f->ngroups + o->f->pairs.lists[list->first + i]));
+    NSR_TRY(
+        touch(o, 3 * o->f->ngroups + 1 + o->f->pairs.lists[list->first + i]));
   return NSR_OK;
 }
 
@@ -514,8 +566,8 @@ static enum nsr_status touch_step(struct opener *o, const struct nsr_step *s) {
     return NSR_OK;
   if (s->kind == NSR_STEP_WORK && s->group != NSR_NONE) {
     NSR_TRY(touch(o, s->group));
-    NSR_TRY(touch(o, f->ngroups + s->group));
-    NSR_TRY(touch(o, 2 * f->ngroups + s->group));
+    NSR_TRY(touch(o, f->ngroups + 1 + s->group));
+    NSR_TRY(touch(o, 2 * f->ngroups + 1 + s->group));
     return touch_list(o, &f->pairs.by_group[s->group]);
   }
   if (s->kind == NSR_STEP_SET)
@@ -583,7 +635,7 @@ static enum nsr_status prepare(struct finder *f) {
   uint32_t ages = 0, waits = 0;
   f->ngroups = s->ngroups;
   NSR_TRY(nsr_pairs_find(f->ctx, s, &f->pairs));
-  f->ncells = 3 * f->ngroups + f->pairs.n + 1;
+  f->ncells = 3 * f->ngroups + f->pairs.n + 2;
   NSR_NEW(f->ctx, NSR_SCRATCH, f->cell, f->ncells);
   for (uint32_t p = 0; p < f->pairs.n; p++)
     *pair(f, p) = UNKNOWN;
@@ -599,7 +651,7 @@ static enum nsr_status prepare(struct finder *f) {
   NSR_NEW(f->ctx, NSR_SCRATCH, f->age_at, (size_t)s->nmembers + 1);
   for (uint32_t m = 0; m < s->nmembers; m++) {
     f->age_at[m] = ages;
-    ages += f->nages[m];
+    ages += f->nages[m] + 1u;
   }
   f->age_at[s->nmembers] = ages;
   NSR_NEW(f->ctx, NSR_SCRATCH, f->since, ages);
