@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/work.h"
-#include "prove/pairs.h"
+#include "prove/reg_pairs.h"
 #include "prove/walk_score.h"
 
 #define UNKNOWN INT64_MIN

@@ -1,5 +1,5 @@
-/* pairs.c - pairs of a register and a semaphore, closed under copies. */
-#include "prove/pairs.h"
+/* reg_pairs.c - pairs of a register and a semaphore, closed under copies. */
+#include "prove/reg_pairs.h"
 
 #include <stdlib.h>
 

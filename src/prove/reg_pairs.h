@@ -1,7 +1,7 @@
-/* pairs.h - registers and the semaphores that waits compare them with.
+/* reg_pairs.h - registers and the semaphores that waits compare them with.
  */
-#ifndef NSR_PROVE_PAIRS_H
-#define NSR_PROVE_PAIRS_H
+#ifndef NSR_PROVE_REG_PAIRS_H
+#define NSR_PROVE_REG_PAIRS_H
 
 #include "prove/score.h"
 
