@@ -3,14 +3,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <nsr/explore.h>
 #include <nsr/judge.h>
 
+#include "explain_place.h"
+#include "replay.h"
 #include "time_report.h"
 
 static const char usage[] =
     "usage: nsync-cosim [options] A B\n"
+    "       nsync-cosim --replay=FILE [A B]\n"
     "       nsync-cosim --time [options] FILE ..\n"
     "\n"
     "Runs kernel A and kernel B (objects, or archives with one kernel; \"-\" "
@@ -35,15 +39,9 @@ static const char usage[] =
     "                      --reduce is the default\n"
     "      --out-of-order  exhaustive: queues complete in any order\n"
     "      --tolerance=X   for outputs: absolute plus relative (0)\n"
-    "      --external=FILE what others do: events that wait for semaphores\n"
-    "                      of others and core barriers, write DRAM, and\n"
-    "                      update such semaphores; a line is\n"
-    "                        [NAME:] [then] [?sN>=V | ?cbar>=N]..\n"
-    "                        [write|read TENSOR[+OFFSET][:BYTES]]..\n"
-    "                        [^sN | ^sN+=V | ^sN=V]..\n"
-    "                      (isa/README.md). Without it, waits on semaphores "
-    "of\n"
-    "                      others hold at once\n"
+    "      --external=FILE what others do, an event a line (isa/README.md); "
+    "without\n"
+    "                      it, waits on semaphores of others hold at once\n"
     "      --facts=FILE    what is known of A beside what it says: races that\n"
     "                      do no harm, ranges of control tensors\n"
     "                      (isa/README.md)\n"
@@ -51,12 +49,27 @@ static const char usage[] =
     "others\n"
     "                      (at most 60; exhaustive: 12)\n"
     "      --seed=N        chooses inputs and schedules (0)\n"
+    "      --runs=N        no more inputs behind N runs of kernels, 1 or more\n"
+    "      --time-limit=SECONDS\n"
+    "                      no more inputs behind so many seconds\n"
     "      --schedules=N   schedules per input where one is not enough, 1 or\n"
     "                      more (8)\n"
     "      --budget=N      instructions per run at most, 1 or more (2000000)\n"
     "      --strict        exit 4 where anything is undecided, and where a\n"
     "                      range was not tried up to its top\n"
     "      --json=FILE     the verdict as JSON (\"-\": standard output)\n"
+    "      --witness=FILE  where not \"equal\": what shows it, to be judged "
+    "again\n"
+    "      --replay=FILE   judge again what a witness tells, A and B included\n"
+    "      --input=TENSOR=V,V,..\n"
+    "                      one input: words of a control tensor; the last one\n"
+    "                      stands for all behind it (else: what the file "
+    "holds)\n"
+    "      --number=N      with --input: launch as for the N-th of many (0)\n"
+    "      --start=SEM:VALUE\n"
+    "                      what a semaphore of B holds at first\n"
+    "      --mistake=unsigned-wait\n"
+    "                      B's waits compare without sign (a test of judges)\n"
     "      --explain=ENGINE:INDEX\n"
     "                      why the wait of that instruction of B is needed, "
     "or\n"
@@ -71,8 +84,7 @@ static const char usage[] =
     "      --sweep=KEY=V,V,..\n"
     "                      times for each of these values\n"
     "      --input=TENSOR=V,V,..\n"
-    "                      words of a control tensor; the last one stands for\n"
-    "                      all behind it (what the file holds)\n"
+    "                      as above\n"
     "      --ideal         also times for dependences alone, at no cost and "
     "at\n"
     "                      that of a semaphore\n"
@@ -90,6 +102,8 @@ static const char usage[] =
     "2 usage, 3 unreadable or malformed input or I/O, 4 undecided "
     "(--strict).\n";
 
+enum { MAX_STARTS = 64 };
+
 struct settings {
   struct nsr_judge_options judge;
   struct nsr_explore_options explore;
@@ -99,6 +113,11 @@ struct settings {
   const char *judging;   /* the last option that is not for --time */
   const char *exploring; /* the last one for --judge=exhaustive alone */
   struct time_settings time;
+  struct replay replay;
+  uint64_t number, seconds;
+  struct timespec begun;
+  uint32_t nstarts;
+  struct nsr_start starts[MAX_STARTS];
 };
 
 struct verdict {
@@ -247,91 +266,73 @@ static enum nsr_status report(struct tool *t, const struct settings *s,
   if (!to_stdout)
     status = stage(t, &staged, "-", print_verdict, v);
   if (status == NSR_OK)
+    status = replay_stage(t, &staged, &s->replay, &v->j);
+  if (status == NSR_OK)
     status = nsr_file_commit(t->ctx, &staged);
   nsr_file_discard(&staged);
   return status == NSR_OK ? status_of(s, &v->j) : status;
 }
 
-/* ---- explaining a wait */
+/* ---- one input, and limits */
 
-/* A copy of k in which one instruction's wait is another. */
-static enum nsr_status with_wait(struct tool *t, const struct nsr_kernel *k,
-                                 const struct nsr_stream *s, uint32_t insn,
-                                 const struct nsr_wait *wait,
-                                 struct nsr_kernel *copy,
-                                 struct nsr_stream *streams, uint8_t *code) {
-  size_t at = (size_t)insn * k->isa->word;
-  memcpy(code, s->code, (size_t)s->n * k->isa->word);
-  if (!nsr_word_set_wait(k->isa, code + at, wait))
-    return nsr_fail(t->ctx, NSR_E_RANGE, nsr_insn_place(k, s, insn),
-                    "the wait cannot be changed");
-  *copy = *k;
-  memcpy(streams, k->streams, k->nstreams * sizeof *streams);
-  streams[s - k->streams].code = code;
-  copy->streams = streams;
+static enum nsr_status parse_input(struct tool *t, struct settings *s,
+                                   struct nsr_input_words *only) {
+  struct nsr_words *tensors =
+      tool_alloc(t, (s->time.ninputs + 1) * sizeof *tensors);
+  if (!tensors)
+    return NSR_E_NOMEM;
+  for (uint32_t i = 0; i < s->time.ninputs; i++) {
+    struct nsr_time_words w;
+    NSR_TRY(time_words(t, s->time.inputs[i], &w));
+    tensors[i] = (struct nsr_words){w.tensor, w.n, w.words};
+  }
+  only->ntensors = s->time.ninputs;
+  only->tensors = tensors;
+  if (only->ntensors || s->replay.from)
+    s->judge.only = only;
   return NSR_OK;
 }
 
-static enum nsr_status explain_change(struct tool *t, const struct settings *s,
-                                      const struct nsr_kernel *k,
-                                      const struct nsr_stream *stream,
-                                      uint32_t insn, const char *what,
-                                      const struct nsr_wait *wait) {
-  struct nsr_stream streams[NSR_MAX_ENGINES];
-  struct nsr_kernel mutant;
-  const char *text;
-  uint8_t *code = tool_alloc(t, (size_t)stream->n * k->isa->word);
-  if (!code)
-    return NSR_E_NOMEM;
-  enum nsr_status status =
-      with_wait(t, k, stream, insn, wait, &mutant, streams, code);
-  if (status == NSR_OK)
-    status = nsr_explain_wait(t->ctx, k, &mutant, stream->engine, insn,
-                              &s->judge, &text);
-  if (status == NSR_OK)
-    printf("%s: %s", what, text);
-  return status;
+static bool in_time(void *self) {
+  const struct settings *s = self;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)(now.tv_sec - s->begun.tv_sec) +
+             (double)(now.tv_nsec - s->begun.tv_nsec) * 1e-9 <
+         (double)s->seconds;
 }
 
-static enum nsr_status explain(struct tool *t, const struct settings *s,
-                               const struct nsr_kernel *k, int engine,
-                               uint32_t insn) {
-  const struct nsr_stream *stream = nsr_kernel_stream(k, engine);
-  const struct nsr_wait none = {.cmp = NSR_CMP_NONE};
-  struct nsr_insn decoded;
-  if (!stream || insn >= stream->n)
-    return nsr_fail(t->ctx, NSR_E_USAGE, NSR_NOWHERE,
-                    "no instruction %s in the second kernel", s->explain);
-  NSR_TRY(nsr_stream_decode(t->ctx, k, stream, insn, &decoded));
-  NSR_TRY(explain_change(t, s, k, stream, insn, "dropped", &none));
-  struct nsr_wait lower = decoded.wait;
-  if (lower.value.is_reg || lower.value.v == INT32_MIN)
-    return NSR_OK;
-  lower.value.v--;
-  return explain_change(t, s, k, stream, insn, "lowered by one", &lower);
+static void set_limits(struct settings *s) {
+  clock_gettime(CLOCK_MONOTONIC, &s->begun);
+  s->judge.self = s;
+  s->judge.go_on = s->seconds ? in_time : NULL;
+  s->judge.starts = s->starts;
+  s->judge.nstarts = s->nstarts;
 }
 
-static enum nsr_status parse_explain(struct tool *t, const struct settings *s,
-                                     const struct nsr_kernel *k, int *engine,
-                                     uint32_t *insn) {
-  char name[32];
-  unsigned long index;
+/* SEM:VALUE, SEM as 3 or s3. */
+static bool parse_start(struct tool *t, struct settings *s, const char *text) {
   char *end;
-  const char *colon = strchr(s->explain, ':');
-  size_t n = colon ? (size_t)(colon - s->explain) : sizeof name;
-  if (n < sizeof name) {
-    memcpy(name, s->explain, n);
-    name[n] = 0;
-    *engine = nsr_isa_engine(k->isa, name);
-    errno = 0;
-    index = strtoul(colon + 1, &end, 10);
-    *insn = (uint32_t)index;
-    if (*engine >= 0 && end != colon + 1 && !*end && !errno &&
-        index <= UINT32_MAX)
-      return NSR_OK;
-  }
-  return nsr_fail(t->ctx, NSR_E_USAGE, NSR_NOWHERE,
-                  "--explain takes ENGINE:INDEX, not '%s'", s->explain);
+  const char *colon = strchr(text, ':');
+  unsigned long sem = strtoul(text + (*text == 's'), &end, 10);
+  bool good = colon && end == colon && end > text + (*text == 's');
+  errno = 0;
+  long long value = good ? strtoll(colon + 1, &end, 0) : 0;
+  good = good && end > colon + 1 && !*end && !errno && sem <= UINT16_MAX &&
+         value >= INT32_MIN && value <= INT32_MAX;
+  if (!good)
+    return tool_refuse(t, "--start takes SEM:VALUE, not '%s'", text);
+  if (s->nstarts == MAX_STARTS)
+    return tool_refuse(t, "more than %d of --start", MAX_STARTS);
+  s->starts[s->nstarts++] = (struct nsr_start){(uint16_t)sem, (int32_t)value};
+  return true;
+}
+
+static bool parse_mistake(struct tool *t, struct settings *s,
+                          const char *text) {
+  s->judge.unsigned_waits = strcmp(text, "unsigned-wait") == 0;
+  return s->judge.unsigned_waits ||
+         tool_refuse(t, "no mistake '%s': unsigned-wait", text);
 }
 
 /* ---- main */
@@ -341,16 +342,14 @@ static enum nsr_status judge(struct tool *t, struct settings *s,
   struct nsr_kernel *a, *b;
   struct nsr_exploration e;
   struct verdict v = {.explored = s->exhaustive ? &e : NULL};
-  int engine = -1;
-  uint32_t insn = 0;
+  struct nsr_input_words only = {.number = s->number};
   NSR_TRY(nsr_kernel_load(t->ctx, path_a, &a));
   NSR_TRY(nsr_kernel_load(t->ctx, path_b, &b));
   NSR_TRY(tool_external(t, s->external, a, &s->judge.external));
   NSR_TRY(tool_facts(t, s->facts, a, &s->judge.facts));
-  if (s->explain) {
-    NSR_TRY(parse_explain(t, s, b, &engine, &insn));
-    return explain(t, s, b, engine, insn);
-  }
+  NSR_TRY(parse_input(t, s, &only));
+  if (s->explain)
+    return explain_wait(t, &s->judge, b, s->explain);
   if (s->exhaustive) {
     s->explore.inputs = s->judge.inputs;
     s->explore.seed = s->judge.seed;
@@ -427,12 +426,14 @@ static bool names(struct tool *t, const char *a, const char *b,
 /* Options of --time; false: wrong, said. */
 static bool time_option(struct tool *t, struct settings *s, int c) {
   static const char *const names[] = {"--machine", "--set",   "--sweep",
-                                      "--input",   "--ideal", "--limits"};
+                                      "",          "--ideal", "--limits"};
   struct time_settings *x = &s->time;
   if (c == 'T') {
     x->on = true;
     return true;
   }
+  if (c == 'D') /* for judging as well */
+    return time_add(t, "--input", optarg, x->inputs, &x->ninputs);
   x->option = names[c - 'A'];
   switch (c) {
   case 'A':
@@ -443,8 +444,6 @@ static bool time_option(struct tool *t, struct settings *s, int c) {
   case 'C':
     x->sweep = optarg;
     return true;
-  case 'D':
-    return time_add(t, "--input", optarg, x->inputs, &x->ninputs);
   case 'E':
     x->ideal = true;
     return true;
@@ -469,6 +468,35 @@ static bool explore_option(struct tool *t, struct settings *s, int c) {
     s->exploring = c == 'U' ? "--no-reduce" : "--reduce";
     s->explore.no_reduce = c == 'U';
     return true;
+  }
+}
+
+/* Those that say what is run, and how long. */
+static bool run_option(struct tool *t, struct settings *s, int c) {
+  s->judging = c == 'q'   ? "--runs"
+               : c == 'l' ? "--time-limit"
+               : c == 'a' ? "--start"
+               : c == 'm' ? "--mistake"
+               : c == 'k' ? "--number"
+               : c == 'w' ? "--witness"
+                          : "--replay";
+  switch (c) {
+  case 'q':
+    return parse_positive(t, "--runs", optarg, UINT64_MAX, &s->judge.runs);
+  case 'l':
+    return parse_positive(t, "--time-limit", optarg, UINT32_MAX, &s->seconds);
+  case 'a':
+    return parse_start(t, s, optarg);
+  case 'm':
+    return parse_mistake(t, s, optarg);
+  case 'k':
+    return tool_number(t, "--number", optarg, UINT64_MAX, &s->number);
+  case 'w':
+    s->replay.witness = optarg;
+    return tool_named(t, "the witness", optarg);
+  default:
+    s->replay.from = optarg;
+    return tool_file(t, "--replay", optarg);
   }
 }
 
@@ -515,8 +543,87 @@ static bool judge_option(struct tool *t, struct settings *s, int c) {
     s->judging = "--judge";
     return parse_judge(t, optarg, s);
   default:
-    return explore_option(t, s, c);
+    return strchr("NORU", c) ? explore_option(t, s, c) : run_option(t, s, c);
   }
+}
+
+/* Whether an option decides what the run of an input does. */
+static bool decides(int c) { return c && strchr("rtsnbfxamD", c) != NULL; }
+
+static const struct option options[] = {
+    {"relation", required_argument, NULL, 'r'},
+    {"tolerance", required_argument, NULL, 't'},
+    {"inputs", required_argument, NULL, 'i'},
+    {"seed", required_argument, NULL, 's'},
+    {"schedules", required_argument, NULL, 'n'},
+    {"budget", required_argument, NULL, 'b'},
+    {"strict", no_argument, NULL, 'S'},
+    {"json", required_argument, NULL, 'j'},
+    {"explain", required_argument, NULL, 'e'},
+    {"external", required_argument, NULL, 'x'},
+    {"runs", required_argument, NULL, 'q'},
+    {"time-limit", required_argument, NULL, 'l'},
+    {"start", required_argument, NULL, 'a'},
+    {"mistake", required_argument, NULL, 'm'},
+    {"number", required_argument, NULL, 'k'},
+    {"witness", required_argument, NULL, 'w'},
+    {"replay", required_argument, NULL, 'p'},
+    {"time", no_argument, NULL, 'T'},
+    {"machine", required_argument, NULL, 'A'},
+    {"set", required_argument, NULL, 'B'},
+    {"sweep", required_argument, NULL, 'C'},
+    {"input", required_argument, NULL, 'D'},
+    {"ideal", no_argument, NULL, 'E'},
+    {"limits", no_argument, NULL, 'F'},
+    {"facts", required_argument, NULL, 'f'},
+    {"judge", required_argument, NULL, 'J'},
+    {"states", required_argument, NULL, 'N'},
+    {"reduce", no_argument, NULL, 'R'},
+    {"no-reduce", no_argument, NULL, 'U'},
+    {"out-of-order", no_argument, NULL, 'O'},
+    TOOL_OPTIONS};
+
+/* The command line, or the arguments of a witness; false: said. */
+static bool parse_options(struct tool *t, struct settings *s) {
+  int c;
+  while ((c = tool_option(t, "", options)) != TOOL_DONE) {
+    bool timing = c == 'T' || (c >= 'A' && c <= 'F');
+    const struct option *o = options;
+    if (c == TOOL_STOP ||
+        !(timing ? time_option(t, s, c) : judge_option(t, s, c)))
+      return false;
+    while (o->val != c)
+      o++;
+    if (c != 'D' && decides(c) &&
+        !replay_note(t, &s->replay, o->name, o->has_arg ? optarg : NULL))
+      return false;
+  }
+  return true;
+}
+
+/* The arguments of a witness come behind those of the command line, whose
+ * operands count if there are any. */
+static enum nsr_status parse_replay(struct tool *t, struct settings *s) {
+  int argc, first = optind;
+  char **argv;
+  bool operands = t->argc > first;
+  NSR_TRY(replay_read(t, s->replay.from, operands, &argc, &argv));
+  char **all = tool_alloc(t, (size_t)(argc + t->argc) * sizeof *all);
+  if (!all)
+    return NSR_E_NOMEM;
+  memcpy(all, argv, (size_t)argc * sizeof *all);
+  for (; first < t->argc; first++)
+    all[argc++] = t->argv[first];
+  const char *from = s->replay.from;
+  s->replay.from = NULL;
+  t->argc = argc;
+  t->argv = all;
+  optind = 0;
+  if (!parse_options(t, s) || s->replay.from)
+    return nsr_fail(t->ctx, NSR_E_SYNTAX, (struct nsr_place){.file = from},
+                    "this is no witness");
+  s->replay.from = from;
+  return NSR_OK;
 }
 
 /* What does not go together. */
@@ -529,6 +636,12 @@ static bool fits(struct tool *t, const struct settings *s) {
     return tool_refuse(t, "--explain is for --relation=rewrite alone");
   if (s->external && s->outputs)
     return tool_refuse(t, "--external is for --relation=rewrite alone");
+  bool runs = s->replay.witness || s->judge.runs || s->seconds || s->nstarts ||
+              s->judge.unsigned_waits || s->time.ninputs;
+  if (!s->time.on && runs && (s->outputs || s->exhaustive))
+    return tool_refuse(t, "--runs, --time-limit, --start, --mistake, --input "
+                          "and --witness are for --relation=rewrite and "
+                          "--judge=cosim alone");
   if (s->facts && s->outputs)
     return tool_refuse(t, "--facts is for --relation=rewrite alone");
   if (s->exploring && !s->exhaustive)
@@ -557,41 +670,16 @@ static int run_time(struct tool *t, struct settings *s) {
 }
 
 int main(int argc, char **argv) {
-  static const struct option options[] = {
-      {"relation", required_argument, NULL, 'r'},
-      {"tolerance", required_argument, NULL, 't'},
-      {"inputs", required_argument, NULL, 'i'},
-      {"seed", required_argument, NULL, 's'},
-      {"schedules", required_argument, NULL, 'n'},
-      {"budget", required_argument, NULL, 'b'},
-      {"strict", no_argument, NULL, 'S'},
-      {"json", required_argument, NULL, 'j'},
-      {"explain", required_argument, NULL, 'e'},
-      {"external", required_argument, NULL, 'x'},
-      {"time", no_argument, NULL, 'T'},
-      {"machine", required_argument, NULL, 'A'},
-      {"set", required_argument, NULL, 'B'},
-      {"sweep", required_argument, NULL, 'C'},
-      {"input", required_argument, NULL, 'D'},
-      {"ideal", no_argument, NULL, 'E'},
-      {"limits", no_argument, NULL, 'F'},
-      {"facts", required_argument, NULL, 'f'},
-      {"judge", required_argument, NULL, 'J'},
-      {"states", required_argument, NULL, 'N'},
-      {"reduce", no_argument, NULL, 'R'},
-      {"no-reduce", no_argument, NULL, 'U'},
-      {"out-of-order", no_argument, NULL, 'O'},
-      TOOL_OPTIONS};
   struct tool t;
   struct settings s = {.explore.demands = true};
   if (!tool_start(&t, "nsync-cosim", usage, argc, argv))
     return tool_exit(&t, NSR_E_NOMEM);
-  int c;
-  while ((c = tool_option(&t, "", options)) != TOOL_DONE) {
-    bool timing = c == 'T' || (c >= 'A' && c <= 'F');
-    if (c == TOOL_STOP ||
-        !(timing ? time_option(&t, &s, c) : judge_option(&t, &s, c)))
-      return tool_stop(&t);
+  if (!parse_options(&t, &s))
+    return tool_stop(&t);
+  if (s.replay.from) {
+    enum nsr_status status = parse_replay(&t, &s);
+    if (status != NSR_OK)
+      return tool_exit(&t, status);
   }
   if (!fits(&t, &s))
     return tool_stop(&t);
@@ -599,7 +687,11 @@ int main(int argc, char **argv) {
     return run_time(&t, &s);
   if (!tool_operands(&t, 2, "two kernels"))
     return tool_stop(&t);
-  if (!names(&t, argv[optind], argv[optind + 1], s.json, &s))
+  const char *a = t.argv[optind], *b = t.argv[optind + 1];
+  if (!names(&t, a, b, s.json, &s))
     return tool_stop(&t);
-  return tool_exit(&t, judge(&t, &s, argv[optind], argv[optind + 1]));
+  s.replay.operands[0] = a;
+  s.replay.operands[1] = b;
+  set_limits(&s);
+  return tool_exit(&t, judge(&t, &s, a, b));
 }

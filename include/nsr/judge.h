@@ -42,6 +42,28 @@ enum nsr_fault_kind {
 const char *nsr_fault_name(enum nsr_fault_kind kind);
 const char *nsr_verdict_name(enum nsr_verdict verdict);
 
+/* Words of a control tensor, at least one; those behind the last one are equal
+ * to it. */
+struct nsr_words {
+  const char *tensor;
+  uint64_t n;
+  const int64_t *words;
+};
+
+/* What an input was: enough to judge it again. */
+struct nsr_input_words {
+  uint64_t number; /* in the series of inputs; it decides how kernels are
+                      launched again */
+  uint32_t ntensors;
+  const struct nsr_words *tensors;
+};
+
+/* A value that a semaphore of the second kernel holds at first. */
+struct nsr_start {
+  uint16_t sem;
+  int32_t value;
+};
+
 struct nsr_judge_options {
   uint32_t inputs;    /* this many input vectors, if there are; 0: at most 60 */
   uint32_t schedules; /* per input, in the fall-back; 0: 8 */
@@ -53,16 +75,26 @@ struct nsr_judge_options {
   const struct nsr_external *external; /* what others do; NULL: nobody knows,
                                           and waits for them hold at once */
   const struct nsr_facts_file *facts;  /* on the first kernel; NULL: none */
+  uint64_t runs; /* of kernels, in all: no more inputs are begun behind so
+                    many; 0: any number */
+  bool (*go_on)(void *self); /* asked in front of each input but the first;
+                                NULL: always */
+  void *self;
+  const struct nsr_input_words *only; /* this input alone; NULL: many */
+  uint32_t nstarts;
+  const struct nsr_start *starts;
+  bool unsigned_waits; /* the second kernel's machine compares without sign */
 };
 
 struct nsr_judgement {
   enum nsr_verdict verdict;
   enum nsr_fault_kind fault;
-  const char *text;   /* the witness or reason, one or more lines */
-  const char *input;  /* control words of the witness: "rows=[3]" */
-  uint32_t inputs;    /* equal ones */
-  uint32_t undecided; /* inputs undecided */
-  uint64_t instances; /* simulated, both kernels */
+  const char *text;  /* the witness or reason, one or more lines */
+  const char *input; /* control words of the witness: "rows=[3]" */
+  const struct nsr_input_words *words; /* the same; NULL: no witness */
+  uint32_t inputs;                     /* equal ones */
+  uint32_t undecided;                  /* inputs undecided */
+  uint64_t instances;                  /* simulated, both kernels */
   uint64_t may_pairs; /* may pairs unordered by a, taken as disjoint */
   const char *notes;  /* loops and arms never entered, assumptions; lines */
   const char *facts;  /* as nsr_facts_text: those given, and whether used */

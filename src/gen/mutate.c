@@ -47,7 +47,7 @@ const struct nsr_operator nsr_operators[] = {
     {27, "high-start", "counters start near their end",
      "nsync-cosim --start=SEM:VALUE"},
     {28, "out-of-order", "queues complete out of order",
-     "nsync-cosim --mistake=out-of-order"},
+     "nsync-cosim --judge=exhaustive --out-of-order"},
     {29, "swap-work", "two instructions of a channel change places", NULL},
     {30, "cancel", "an update more, and thresholds that know it: no mistake",
      NULL},

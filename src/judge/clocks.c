@@ -58,6 +58,14 @@ enum nsr_status nsr_clocks_init(struct nsr_clocks *c, struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
+enum nsr_status nsr_clocks_start(struct nsr_clocks *c, uint16_t sem,
+                                 int32_t value) {
+  c->sem[sem].start = value;
+  if (nsr_owned(c->image->kernel, sem)) /* up to the first barrier */
+    NSR_PUSH(c->ctx, c->arena, &c->touched, sem);
+  return NSR_OK;
+}
+
 /* The engine's clock, to be changed. */
 static enum nsr_status writable(struct nsr_clocks *c, int engine) {
   if (c->shared[engine]) {
@@ -152,7 +160,7 @@ first_reaching(const struct nsr_sem_clock *s, int64_t need, uint32_t *hint) {
 /* NULL: it held from the start. */
 static const struct nsr_update_event *reaching(const struct nsr_sem_clock *s,
                                                int64_t need, uint32_t *hint) {
-  return need > 0 && !s->odd ? first_reaching(s, need, hint) : NULL;
+  return need > s->start && !s->odd ? first_reaching(s, need, hint) : NULL;
 }
 
 const struct nsr_update_event *nsr_clocks_target(struct nsr_clocks *c,
@@ -268,6 +276,7 @@ static enum nsr_status join_everything(struct nsr_clocks *c) {
   for (size_t i = 0; i < c->touched.n; i++) {
     struct nsr_sem_clock *s = &c->sem[c->touched.v[i]];
     s->events.n = 0;
+    s->start = 0;
     s->odd = false;
   }
   c->touched.n = 0;

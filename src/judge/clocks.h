@@ -45,6 +45,7 @@ struct nsr_update_event {
 
 struct nsr_sem_clock {
   NSR_VEC(struct nsr_update_event) events; /* since the last barrier */
+  int32_t start;                           /* what it held then */
   bool odd;     /* not a count whose updates are in one order, waited for with
                    >= or > */
   uint32_t all; /* odd: row of all updates so far */
@@ -99,6 +100,10 @@ const struct nsr_update_event *nsr_clocks_target(struct nsr_clocks *c,
                                                  int engine,
                                                  const struct nsr_wait *wait,
                                                  int32_t threshold);
+
+/* A semaphore holds something at first. */
+NSR_MUST_USE enum nsr_status nsr_clocks_start(struct nsr_clocks *c,
+                                              uint16_t sem, int32_t value);
 
 /* The events of a run. Failures stay in c->status. */
 void nsr_clocks_waited(struct nsr_clocks *c, int engine, uint32_t insn,

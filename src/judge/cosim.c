@@ -46,6 +46,33 @@ static void mark_ranges(const struct nsr_judge *j) {
     }
 }
 
+static enum nsr_status check_starts(struct nsr_judge *j) {
+  const struct nsr_isa *isa = j->b->isa;
+  int64_t limit = INT64_C(1) << (isa->semaphore_bits - 1);
+  for (uint32_t i = 0; i < j->options.nstarts; i++) {
+    const struct nsr_start *s = &j->options.starts[i];
+    if (s->sem >= isa->semaphores || s->value >= limit || s->value < -limit)
+      return nsr_fail(j->ctx, NSR_E_USAGE, NSR_NOWHERE,
+                      "semaphore %u cannot hold %d: there are %u of %u bits",
+                      s->sem, (int)s->value, isa->semaphores,
+                      isa->semaphore_bits);
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status open_inputs(struct nsr_judge *j) {
+  const struct nsr_judge_options *o = &j->options;
+  if (!o->only)
+    return nsr_inputs_new(j->pool, NSR_KEEP, j->a->kernel, o->inputs, j->all,
+                          o->seed, &j->inputs);
+  enum nsr_status status =
+      nsr_inputs_given(j->pool, NSR_KEEP, j->a->kernel, o->only, &j->inputs);
+  const struct nsr_diag *d = nsr_ctx_first_error(j->pool);
+  if (status == NSR_E_USAGE && d)
+    return nsr_fail(j->ctx, status, d->place, "%s", d->text);
+  return status;
+}
+
 static enum nsr_status open_rest(struct nsr_judge *j) {
   j->wild = j->a->has_foreign || j->a->has_unknown || j->b->has_foreign ||
             j->b->has_unknown || j->options.external;
@@ -53,8 +80,8 @@ static enum nsr_status open_rest(struct nsr_judge *j) {
       nsr_allowed_new(j->pool, NSR_KEEP, j->a, j->options.facts, &j->allowed));
   j->may = j->a->has_may || j->b->has_may || j->allowed.n;
   NSR_TRY(nsr_machine_default(j->ctx, j->a->isa, &j->machine));
-  NSR_TRY(nsr_inputs_new(j->pool, NSR_KEEP, j->a->kernel, j->options.inputs,
-                         j->all, j->options.seed, &j->inputs));
+  NSR_TRY(check_starts(j));
+  NSR_TRY(open_inputs(j));
   mark_ranges(j);
   NSR_NEW(j->pool, NSR_KEEP, j->most, j->inputs.ntensors);
   for (uint32_t t = 0; t < j->inputs.ntensors; t++)
@@ -158,6 +185,11 @@ struct nsr_watch_options nsr_judge_run_options(const struct nsr_judge *j,
       .wild = j->wild,
       .may = j->may,
       .allowed = &j->allowed};
+  if (image == j->b && j->a != j->b) {
+    o.nstarts = j->options.nstarts;
+    o.starts = j->options.starts;
+    o.unsigned_waits = j->options.unsigned_waits;
+  }
   pick_policy(j, schedule, &o.policy);
   return o;
 }
@@ -193,6 +225,7 @@ static enum nsr_status run(struct nsr_judge *j,
                            struct nsr_watch **watch) {
   NSR_TRY(nsr_watch_run(j->ctx, j->pool, o, watch));
   j->instances += (*watch)->sim->executed;
+  j->runs++;
   if (nsr_atoms_overflow(j->atoms) ||
       ((*watch)->blind && (*watch)->finding.kind == NSR_FAULT_NONE &&
        !(*watch)->finding.undecided))
@@ -295,14 +328,19 @@ static enum nsr_status more_schedules(struct nsr_judge *j,
   return NSR_OK;
 }
 
+/* Which one of the series an input is, or was. */
+static uint64_t number_of(const struct nsr_judge *j, size_t input) {
+  return j->options.only ? j->options.only->number : input;
+}
+
 /* The registers of the first launch stay, or anything is in them. */
 static enum nsr_status relaunch(struct nsr_judge *j,
                                 struct nsr_watch *reference,
                                 struct nsr_watch *before, size_t input,
                                 bool garbage, struct outcome *out, bool *good) {
   struct nsr_mark mark = nsr_scratch_mark(j->pool);
-  struct nsr_watch_options o =
-      nsr_judge_against(j, reference, j->b, input, 1 + (uint32_t)(input % 7));
+  struct nsr_watch_options o = nsr_judge_against(
+      j, reference, j->b, input, 1 + (uint32_t)(number_of(j, input) % 7));
   struct nsr_watch *w;
   o.registers = garbage ? NSR_REGS_GARBAGE : NSR_REGS_KEPT;
   o.before = before;
@@ -323,9 +361,10 @@ static enum nsr_status judge_second(struct nsr_judge *j,
   NSR_TRY(compare(j, reference, &o, "", out, &good, &w));
   out->prefix = good ? out->prefix : "";
   bool relaunches = !j->options.no_relaunch;
-  if (good && relaunches && (input % 2 == 0 || input == 1))
+  uint64_t number = number_of(j, input);
+  if (good && relaunches && (number % 2 == 0 || number == 1))
     NSR_TRY(relaunch(j, reference, w, input, false, out, &good));
-  if (good && relaunches && (input % 2 == 1 || input == 0))
+  if (good && relaunches && (number % 2 == 1 || number == 0))
     NSR_TRY(relaunch(j, reference, w, input, true, out, &good));
   if (good && (w->clocks.odd_sem >= 0 || j->options.every_schedule))
     NSR_TRY(
@@ -390,6 +429,7 @@ static enum nsr_status take(struct nsr_judge *j, size_t input,
                          o->finding.text ? o->finding.text : "");
   if (!out->text)
     return NSR_E_NOMEM;
+  NSR_TRY(nsr_inputs_words(j->ctx, &j->inputs, input, &out->words));
   return nsr_inputs_text(j->ctx, &j->inputs, input, &out->input);
 }
 
@@ -408,8 +448,9 @@ static void pass(struct nsr_judge *j, size_t input, struct nsr_judgement *out) {
 static enum nsr_status partly(struct nsr_judge *j, const char *ranges,
                               struct nsr_judgement *out) {
   out->verdict = NSR_UNDECIDED;
-  out->text =
-      nsr_printf(j->ctx, NSR_KEEP, "%.*s", (int)strcspn(ranges, "\n"), ranges);
+  out->text = !*ranges ? "not all inputs were tried"
+                       : nsr_printf(j->ctx, NSR_KEEP, "%.*s",
+                                    (int)strcspn(ranges, "\n"), ranges);
   return out->text ? NSR_OK : NSR_E_NOMEM;
 }
 
@@ -438,11 +479,21 @@ static int severity(enum nsr_verdict verdict) {
   }
 }
 
+/* Whether the caller wants no more. */
+static bool stopped(struct nsr_judge *j, size_t i) {
+  const struct nsr_judge_options *o = &j->options;
+  bool stop = i > 0 && ((o->runs && j->runs >= o->runs) ||
+                        (o->go_on && !o->go_on(o->self)));
+  if (stop)
+    j->left = j->inputs.list.n - i;
+  return stop;
+}
+
 enum nsr_status nsr_judge_all(struct nsr_judge *j, struct nsr_judgement *out) {
   struct outcome o;
   *out = (struct nsr_judgement){
       .verdict = NSR_EQUAL, .text = "", .input = "", .notes = "", .facts = ""};
-  for (size_t i = 0; i < j->inputs.list.n; i++) {
+  for (size_t i = 0; i < j->inputs.list.n && !stopped(j, i); i++) {
     struct nsr_mark mark = nsr_scratch_mark(j->pool);
     NSR_TRY(judge_input(j, i, &o));
     nsr_scratch_release(j->pool, mark);
@@ -464,7 +515,8 @@ enum nsr_status nsr_judge_all(struct nsr_judge *j, struct nsr_judgement *out) {
     NSR_TRY(beyond(j, out));
   const char *ranges;
   NSR_TRY(nsr_judge_ranges(j, &ranges));
-  if (out->verdict == NSR_EQUAL && *ranges && j->options.whole_ranges)
+  if (out->verdict == NSR_EQUAL && (*ranges || j->left) &&
+      j->options.whole_ranges)
     NSR_TRY(partly(j, ranges, out));
   out->instances = j->instances;
   out->may_pairs = j->may_pairs;

@@ -22,7 +22,8 @@ struct nsr_judge {
   bool wild, may;
   struct nsr_allowed allowed;
   bool all; /* as many inputs as options.inputs, if there are */
-  uint64_t instances, may_pairs;
+  uint64_t instances, may_pairs, runs;
+  size_t left;      /* inputs that were not begun */
   uint32_t skipped; /* optional inputs that took too long */
   uint32_t series;  /* that of the last one of these */
   int64_t *most;    /* by control tensor: up to where inputs are equal */

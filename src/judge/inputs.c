@@ -10,17 +10,17 @@
 
 #include <string.h>
 
-#include "base/strbuf.h"
 #include "sim/hash.h"
 #include "sim/numeric.h"
 
 enum {
   SMALL = 5,
-  SHOWN = 48, /* words in texts */
   LARGE = 100,
   FAR = 11,
   MAX_BYTES = 1 << 22, /* of a control tensor */
-  MOST = 9,            /* small values of a word */
+  MOST = 13,           /* small values of a word */
+  MOST_TURN = 8,       /* of buffers that come round: all trip counts up to 2
+                          more are tried */
   ONE_OFF = 10,        /* one input in ten differs in one word alone */
   MOST_WORDS = 64,     /* of which pairs are followed */
   CANDIDATES = 32,
@@ -32,6 +32,12 @@ enum {
 
 static uint32_t element_size(const struct nsr_tensor *t) {
   return nsr_dtype_bytes((enum nsr_dtype)t->dtype);
+}
+
+uint64_t nsr_input_size(const struct nsr_inputs *inputs, uint32_t tensor) {
+  const struct nsr_tensor *t =
+      &inputs->kernel->tensors[inputs->tensors[tensor]];
+  return t->bytes / element_size(t);
 }
 
 static bool controls(const struct nsr_tensor *t) {
@@ -46,11 +52,12 @@ static int64_t at_most(const struct nsr_tensor *t, int64_t v) {
   return v < t->hi ? v : t->hi;
 }
 
-/* Small values are lo..lo+n-1, and reach 4 where 4 is near. */
-static uint64_t small_values(const struct nsr_tensor *t) {
-  int64_t top = (int64_t)t->lo + SMALL - 1;
-  if (top < SMALL - 1 && t->lo >= -SMALL)
-    top = SMALL - 1;
+/* Small values are lo..lo+n-1, and reach n-1 where that is near. */
+static uint64_t small_values(const struct nsr_inputs *inputs,
+                             const struct nsr_tensor *t) {
+  int64_t top = t->lo + inputs->small;
+  if (top < inputs->small && t->lo >= -SMALL)
+    top = inputs->small;
   return (uint64_t)(at_most(t, top) - t->lo) + 1;
 }
 
@@ -61,27 +68,45 @@ static int64_t file_word(const struct nsr_tensor *t, uint64_t i) {
   return at_most(t, (int64_t)t->lo + 2);
 }
 
+/* What is asked for, in the range that the kernel declares. */
+static int64_t given_word(const struct nsr_inputs *inputs,
+                          const struct nsr_tensor *t, uint64_t i) {
+  const struct nsr_input_words *given = inputs->given;
+  for (uint32_t g = 0; g < given->ntensors; g++)
+    if (t->name && !strcmp(given->tensors[g].tensor, t->name)) {
+      uint64_t last = given->tensors[g].n - 1;
+      return given->tensors[g].words[i < last ? i : last];
+    }
+  return file_word(t, i);
+}
+
 /* How many values there are; never 0. */
-static uint64_t all_values(const struct nsr_tensor *t) {
+static uint64_t all_values(const struct nsr_inputs *inputs,
+                           const struct nsr_tensor *t) {
+  (void)inputs;
   return (uint64_t)((int64_t)t->hi - t->lo) + 1;
 }
 
 /* Word i of tensor t, number n of all; *rest is what is left of an NTH. */
-static int64_t word_value(const struct nsr_input *in,
-                          const struct nsr_tensor *t, uint64_t i, uint64_t n,
-                          uint64_t *rest) {
+int64_t nsr_input_word(const struct nsr_inputs *inputs,
+                       const struct nsr_input *in, uint32_t tensor, uint64_t i,
+                       uint64_t n, uint64_t *rest) {
+  const struct nsr_tensor *t =
+      &inputs->kernel->tensors[inputs->tensors[tensor]];
   uint64_t r = nsr_combine(in->seed, n);
   int64_t lo = t->lo, v = 0;
   switch (in->kind) {
   case NSR_INPUT_FILE:
     return file_word(t, i);
+  case NSR_INPUT_GIVEN:
+    return given_word(inputs, t, i);
   case NSR_INPUT_NTH:
-    v = (int64_t)(*rest % small_values(t));
-    *rest /= small_values(t);
+    v = (int64_t)(*rest % small_values(inputs, t));
+    *rest /= small_values(inputs, t);
     break;
   case NSR_INPUT_ANY:
-    v = (int64_t)(*rest % all_values(t));
-    *rest /= all_values(t);
+    v = (int64_t)(*rest % all_values(inputs, t));
+    *rest /= all_values(inputs, t);
     break;
   case NSR_INPUT_EQUAL:
     v = (int64_t)in->a;
@@ -90,7 +115,7 @@ static int64_t word_value(const struct nsr_input *in,
     v = (int64_t)(n == in->word ? in->a : in->b);
     break;
   case NSR_INPUT_SMALL:
-    v = (int64_t)(r % small_values(t));
+    v = (int64_t)(r % small_values(inputs, t));
     break;
   case NSR_INPUT_WIDE: {
     uint64_t span = (uint64_t)(at_most(t, lo + (int64_t)in->a) - lo) + 1;
@@ -118,7 +143,7 @@ static enum nsr_status contents_at(struct nsr_ctx *ctx, enum nsr_arena_id arena,
     NSR_NEW(ctx, arena, data, tensor->bytes);
     for (uint64_t i = 0; i < words; i++, n++)
       nsr_element_put_bits((enum nsr_dtype)tensor->dtype, data + i * size,
-                           (int32_t)word_value(in, tensor, i, n, &rest));
+                           (int32_t)nsr_input_word(inputs, in, t, i, n, &rest));
     c[t] = (struct nsr_contents){inputs->tensors[t], data, words * size};
   }
   *out = c;
@@ -133,48 +158,6 @@ enum nsr_status nsr_inputs_contents(struct nsr_ctx *ctx,
   NSR_TRY(contents_at(ctx, arena, inputs, &inputs->list.v[i], &c));
   *contents = c;
   return NSR_OK;
-}
-
-void nsr_inputs_reach(const struct nsr_inputs *inputs, size_t i,
-                      int64_t *most) {
-  const struct nsr_input *in = &inputs->list.v[i];
-  uint64_t n = 0, rest = in->a;
-  for (uint32_t t = 0; t < inputs->ntensors; t++) {
-    const struct nsr_tensor *tensor =
-        &inputs->kernel->tensors[inputs->tensors[t]];
-    uint64_t words = tensor->bytes / element_size(tensor);
-    for (uint64_t w = 0; w < words; w++, n++) {
-      int64_t v = word_value(in, tensor, w, n, &rest);
-      if (v > most[t])
-        most[t] = v;
-    }
-  }
-}
-
-enum nsr_status nsr_inputs_text(struct nsr_ctx *ctx,
-                                const struct nsr_inputs *inputs, size_t i,
-                                const char **text) {
-  const struct nsr_input *in = &inputs->list.v[i];
-  struct nsr_strbuf b;
-  uint64_t n = 0, rest = in->a;
-  nsr_strbuf_init(&b, ctx, NSR_KEEP);
-  for (uint32_t t = 0; t < inputs->ntensors; t++) {
-    const struct nsr_tensor *tensor =
-        &inputs->kernel->tensors[inputs->tensors[t]];
-    uint64_t words = tensor->bytes / element_size(tensor);
-    nsr_strbuf_printf(&b, "%s%s=[", t ? ", " : "",
-                      tensor->name ? tensor->name : "?");
-    for (uint64_t w = 0; w < words; w++, n++) {
-      int64_t v = word_value(in, tensor, w, n, &rest);
-      if (w < SHOWN)
-        nsr_strbuf_printf(&b, "%s%lld", w ? "," : "", (long long)v);
-      else if (w == SHOWN)
-        nsr_strbuf_printf(&b, ",.. %llu words, input no. %zu",
-                          (unsigned long long)words, i);
-    }
-    nsr_strbuf_puts(&b, "]");
-  }
-  return nsr_strbuf_done(&b, text, NULL);
 }
 
 /* ---- the list */
@@ -198,7 +181,7 @@ static uint64_t digest(const struct nsr_inputs *inputs,
         &inputs->kernel->tensors[inputs->tensors[t]];
     uint64_t words = tensor->bytes / element_size(tensor);
     for (uint64_t i = 0; i < words; i++, n++)
-      h = nsr_combine(h, (uint64_t)word_value(in, tensor, i, n, &rest));
+      h = nsr_combine(h, (uint64_t)nsr_input_word(inputs, in, t, i, n, &rest));
   }
   return h;
 }
@@ -261,14 +244,15 @@ static enum nsr_status add_large(struct maker *m) {
 
 /* How many vectors there are, limit + 1 at most. */
 static uint64_t count_vectors(const struct nsr_inputs *inputs, uint64_t limit,
-                              uint64_t (*values)(const struct nsr_tensor *)) {
+                              uint64_t (*values)(const struct nsr_inputs *,
+                                                 const struct nsr_tensor *)) {
   uint64_t n = 1;
   for (uint32_t t = 0; t < inputs->ntensors; t++) {
     const struct nsr_tensor *tensor =
         &inputs->kernel->tensors[inputs->tensors[t]];
     uint64_t words = tensor->bytes / element_size(tensor);
-    for (uint64_t i = 0; i < words && values(tensor) > 1; i++) {
-      n *= values(tensor);
+    for (uint64_t i = 0; i < words && values(inputs, tensor) > 1; i++) {
+      n *= values(inputs, tensor);
       if (n > limit)
         return limit + 1;
     }
@@ -279,10 +263,11 @@ static uint64_t count_vectors(const struct nsr_inputs *inputs, uint64_t limit,
 /* ---- up to the tops of ranges */
 
 /* Steps from the small values to the top, above lo. */
-static size_t steps_of(const struct nsr_tensor *t, uint64_t *steps) {
-  uint64_t top = all_values(t) - 1;
+static size_t steps_of(const struct nsr_inputs *inputs,
+                       const struct nsr_tensor *t, uint64_t *steps) {
+  uint64_t top = all_values(inputs, t) - 1;
   size_t n = 0;
-  if (top < small_values(t))
+  if (top < small_values(inputs, t))
     return 0;
   uint64_t factor = top <= NEAR_TOP ? 2 : 8;
   for (uint64_t v = 8; v < top && n < MOST_STEPS - 1; v *= factor)
@@ -295,7 +280,7 @@ static size_t steps_of(const struct nsr_tensor *t, uint64_t *steps) {
 static enum nsr_status add_series(struct maker *m, const struct nsr_tensor *t,
                                   uint64_t word, size_t room) {
   uint64_t steps[MOST_STEPS];
-  size_t n = steps_of(t, steps);
+  size_t n = steps_of(m->inputs, t, steps);
   size_t some = n < room ? n : room;
   m->series++;
   for (size_t i = 0; i < some; i++)
@@ -333,7 +318,8 @@ static enum nsr_status add_tops(struct maker *m, size_t room) {
 static enum nsr_status add_rest(struct maker *m) {
   uint64_t widest = 1;
   for (uint32_t t = 0; t < m->inputs->ntensors; t++) {
-    uint64_t n = all_values(&m->inputs->kernel->tensors[m->inputs->tensors[t]]);
+    uint64_t n = all_values(m->inputs,
+                            &m->inputs->kernel->tensors[m->inputs->tensors[t]]);
     widest = n > widest ? n : widest;
   }
   unsigned bits = 64 - (unsigned)__builtin_clzll(widest);
@@ -396,7 +382,7 @@ static void pairs_vector(const struct maker *m, struct pairs *p,
         &m->inputs->kernel->tensors[m->inputs->tensors[t]];
     uint64_t words = tensor->bytes / element_size(tensor);
     for (uint64_t i = 0; i < words; i++, n++) {
-      int64_t v = word_value(in, tensor, i, n, &rest) - tensor->lo;
+      int64_t v = nsr_input_word(m->inputs, in, t, i, n, &rest) - tensor->lo;
       p->vector[n] = (uint8_t)(v < 0 ? 0 : v < MOST ? v : MOST - 1);
     }
   }
@@ -472,6 +458,25 @@ static enum nsr_status find_tensors(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
+/* Trip counts up to two more than a buffer has places tell apart all that can
+ * happen to it. Where places come round shows in remainders and masks. */
+static void widen_small(struct nsr_inputs *inputs) {
+  const struct nsr_kernel *k = inputs->kernel;
+  for (uint32_t s = 0; s < k->nstreams; s++)
+    for (uint32_t i = 0; i < k->streams[s].n; i++) {
+      const uint8_t *word = nsr_stream_word(k, &k->streams[s], i);
+      struct nsr_insn insn;
+      if (nsr_decode(k->isa, k->streams[s].engine, word, &insn) ||
+          insn.b.is_reg)
+        continue;
+      int64_t turn = insn.desc->ctl == NSR_CTL_REM   ? insn.b.v
+                     : insn.desc->ctl == NSR_CTL_AND ? (int64_t)insn.b.v + 1
+                                                     : 0;
+      if (turn <= MOST_TURN && turn + 2 > inputs->small)
+        inputs->small = turn + 2;
+    }
+}
+
 enum nsr_status nsr_inputs_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
                                const struct nsr_kernel *k, uint32_t limit,
                                bool all, uint64_t seed,
@@ -482,7 +487,8 @@ enum nsr_status nsr_inputs_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
                     .inputs = inputs,
                     .limit = limit,
                     .random = seed};
-  *inputs = (struct nsr_inputs){.kernel = k};
+  *inputs = (struct nsr_inputs){.kernel = k, .small = SMALL - 1};
+  widen_small(inputs);
   NSR_TRY(find_tensors(ctx, arena, k, inputs, &has_contents));
   NSR_TRY(seen_new(&m));
   if (has_contents || !inputs->nwords)
@@ -492,4 +498,40 @@ enum nsr_status nsr_inputs_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
   uint64_t size = count_vectors(inputs, limit, small_values);
   NSR_TRY(size <= limit ? add_all_small(&m, size) : add_samples(&m));
   return all ? add_rest(&m) : NSR_OK;
+}
+
+/* ---- one input */
+
+static enum nsr_status check_given(struct nsr_ctx *ctx,
+                                   const struct nsr_inputs *inputs,
+                                   const struct nsr_words *w) {
+  for (uint32_t i = 0; i < inputs->ntensors; i++) {
+    const struct nsr_tensor *t = &inputs->kernel->tensors[inputs->tensors[i]];
+    if (!t->name || strcmp(t->name, w->tensor) != 0)
+      continue;
+    for (uint64_t n = 0; n < w->n; n++)
+      if (w->words[n] < INT32_MIN || w->words[n] > INT32_MAX)
+        return nsr_fail(
+            ctx, NSR_E_USAGE, NSR_NOWHERE, "word %llu of %s is no word: %lld",
+            (unsigned long long)n, w->tensor, (long long)w->words[n]);
+    if (w->n && w->n <= t->bytes / element_size(t))
+      return NSR_OK;
+  }
+  return nsr_fail(ctx, NSR_E_USAGE, NSR_NOWHERE,
+                  "the first kernel has no control tensor %s of %llu words",
+                  w->tensor, (unsigned long long)w->n);
+}
+
+enum nsr_status nsr_inputs_given(struct nsr_ctx *ctx, enum nsr_arena_id arena,
+                                 const struct nsr_kernel *k,
+                                 const struct nsr_input_words *given,
+                                 struct nsr_inputs *inputs) {
+  bool has_contents = false;
+  *inputs = (struct nsr_inputs){.kernel = k, .given = given};
+  NSR_TRY(find_tensors(ctx, arena, k, inputs, &has_contents));
+  for (uint32_t i = 0; i < given->ntensors; i++)
+    NSR_TRY(check_given(ctx, inputs, &given->tensors[i]));
+  NSR_PUSH(ctx, arena, &inputs->list,
+           ((struct nsr_input){.kind = NSR_INPUT_GIVEN}));
+  return NSR_OK;
 }

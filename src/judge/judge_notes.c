@@ -85,6 +85,15 @@ static void assumptions(struct notes *n) {
     nsr_strbuf_printf(
         &n->b, "%u large inputs left out: more than %llu instructions\n",
         (unsigned)j->skipped, (unsigned long long)(j->budget / 4));
+  if (j->left)
+    nsr_strbuf_printf(&n->b, "stopped in front of the last %zu of %zu inputs\n",
+                      j->left, j->inputs.list.n);
+  if (j->options.nstarts)
+    nsr_strbuf_puts(&n->b, "assumed: semaphores of the second kernel start as "
+                           "was asked for\n");
+  if (j->options.unsigned_waits)
+    nsr_strbuf_puts(&n->b, "assumed: waits of the second kernel compare "
+                           "without sign\n");
   if (j->options.budget < j->budget)
     nsr_strbuf_printf(&n->b,
                       "the first %u inputs did not end in %llu instructions: "

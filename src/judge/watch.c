@@ -482,10 +482,16 @@ static enum nsr_status start(struct nsr_watch *w) {
                                           .external = o->external,
                                           .budget = o->budget,
                                           .registers = o->registers,
+                                          .unsigned_waits = o->unsigned_waits,
                                           .before =
                                               o->before ? o->before->sim : NULL,
                                           .seed = o->policy.seed};
-  return nsr_sim_new(w->pool, NSR_SCRATCH, &options, &w->sim);
+  NSR_TRY(nsr_sim_new(w->pool, NSR_SCRATCH, &options, &w->sim));
+  for (uint32_t i = 0; i < o->nstarts; i++) {
+    w->sim->sem[o->starts[i].sem] = o->starts[i].value;
+    NSR_TRY(nsr_clocks_start(&w->clocks, o->starts[i].sem, o->starts[i].value));
+  }
+  return NSR_OK;
 }
 
 enum nsr_status nsr_watch_run(struct nsr_ctx *out, struct nsr_ctx *pool,

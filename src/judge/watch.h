@@ -37,6 +37,9 @@ struct nsr_watch_options {
   const struct nsr_watch *before;      /* NSR_REGS_KEPT */
   const struct nsr_watch *reference;   /* NULL: this run records */
   const struct nsr_external *external; /* what others do, NULL: unknown */
+  uint32_t nstarts; /* what semaphores hold at first, if not 0 */
+  const struct nsr_start *starts;
+  bool unsigned_waits;
   bool wild; /* either kernel has events of others, or they have some */
   bool may;  /* either kernel has may accesses, or races are allowed */
   const struct nsr_allowed *allowed;

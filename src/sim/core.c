@@ -257,7 +257,12 @@ static bool wait_holds(struct nsr_sim *sim, int e, const struct nsr_step *s) {
     return false;
   if ((s->flags & NSR_STEP_FOREIGN_WAIT) && !sim->external)
     return true;
-  if (nsr_wait_holds(s->wait.cmp, sim->sem[s->wait.sem], c->threshold))
+  int32_t value = sim->sem[s->wait.sem], threshold = c->threshold;
+  if (sim->unsigned_waits) { /* the same order, from the smallest up */
+    value ^= INT32_MIN;
+    threshold ^= INT32_MIN;
+  }
+  if (nsr_wait_holds(s->wait.cmp, value, threshold))
     return true;
   c->sem = s->wait.sem;
   block(sim, e, NSR_CORE_WAITING);

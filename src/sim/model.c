@@ -91,6 +91,7 @@ enum nsr_status nsr_sim_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
   if (o->observer)
     sim->observer = *o->observer;
   sim->budget = o->budget;
+  sim->unsigned_waits = o->unsigned_waits;
   sim->ncores = o->image->nengines;
   sim->nchannels = o->image->nchannels;
   NSR_NEW(ctx, arena, sim->sem, (size_t)o->image->isa->semaphores + 1);

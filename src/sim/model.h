@@ -219,6 +219,7 @@ struct nsr_sim_options {
   enum nsr_registers registers;
   const struct nsr_sim *before; /* NSR_REGS_KEPT: whose registers stay */
   uint64_t seed;                /* NSR_REGS_GARBAGE */
+  bool unsigned_waits;          /* a machine that compares without sign */
 };
 
 struct nsr_sim {
@@ -232,6 +233,7 @@ struct nsr_sim {
   enum nsr_status status; /* of a callback that failed */
   struct nsr_sim_fault fault;
   uint64_t budget, executed;
+  bool unsigned_waits;
   uint32_t ready; /* bit per engine that may go */
   uint32_t busy;  /* bit per channel with work in flight */
   uint32_t due;   /* bit per sequence of others whose next event may happen */

@@ -88,8 +88,8 @@ static enum nsr_status split_sweep(struct table *b) {
   return NSR_OK;
 }
 
-static enum nsr_status parse_words(struct tool *t, const char *text,
-                                   struct nsr_time_words *out) {
+enum nsr_status time_words(struct tool *t, const char *text,
+                           struct nsr_time_words *out) {
   const char *equal = strchr(text, '=');
   const char *at = equal ? equal + 1 : "";
   int64_t *words = tool_alloc(t, commas(at) * sizeof *words);
@@ -117,7 +117,7 @@ static enum nsr_status parse_inputs(struct table *b,
   if (!w)
     return NSR_E_NOMEM;
   for (uint32_t i = 0; i < b->s->ninputs; i++)
-    NSR_TRY(parse_words(b->t, b->s->inputs[i], &w[i]));
+    NSR_TRY(time_words(b->t, b->s->inputs[i], &w[i]));
   *input = (struct nsr_time_input){b->s->ninputs, w, b->s->budget};
   return NSR_OK;
 }

@@ -2,6 +2,8 @@
 #ifndef NSR_TOOLS_TIME_REPORT_H
 #define NSR_TOOLS_TIME_REPORT_H
 
+#include <nsr/time.h>
+
 #include "common.h"
 
 enum { TIME_MAX_OPTIONS = 64 };
@@ -22,6 +24,10 @@ struct time_settings {
 /* One more --set or --input; false: too many, said. */
 bool time_add(struct tool *t, const char *option, const char *text,
               const char **list, uint32_t *n);
+
+/* Words as --input gives them. */
+enum nsr_status time_words(struct tool *t, const char *text,
+                           struct nsr_time_words *out);
 
 /* Times n kernels and prints a table; with json, a line for each time. */
 enum nsr_status time_report(struct tool *t, const struct time_settings *s,
