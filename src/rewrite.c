@@ -368,9 +368,11 @@ static enum nsr_status make_kernel(struct nsr_ctx *ctx,
 
 /* ---- judging */
 
+/* alone: nobody else compares runs. */
 static enum nsr_status verdict_status(struct nsr_ctx *ctx,
                                       const struct nsr_kernel *k, bool strict,
-                                      const struct nsr_judgement *j) {
+                                      const struct nsr_judgement *j,
+                                      bool alone) {
   struct nsr_place place = {.file = k->path, .insn = -1};
   switch (j->verdict) {
   case NSR_INPUT_BROKEN:
@@ -381,7 +383,7 @@ static enum nsr_status verdict_status(struct nsr_ctx *ctx,
                     "the judge refutes the rewritten kernel: %s", j->text);
   case NSR_UNDECIDED:
   case NSR_PREFIX_ONLY:
-    if (j->inputs == 0)
+    if (j->inputs == 0 && alone)
       return nsr_fail(ctx, NSR_E_REFUSED, place,
                       "the judge compared no run to its end: %s", j->text);
     if (strict)
@@ -398,11 +400,19 @@ static enum nsr_status judge(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                              const struct nsr_kernel *out,
                              const struct nsr_rewrite_options *options,
                              struct nsr_rewrite_report *r) {
-  if (options->verify == NSR_VERIFY_NONE)
-    return NSR_OK;
-  NSR_TRY(nsr_cosimulate(ctx, k, out, &options->judge, &r->judgement));
-  r->judged = true;
-  return verdict_status(ctx, k, options->strict, &r->judgement);
+  unsigned how = options->verify ? options->verify : NSR_VERIFY_COSIM;
+  if (how & NSR_VERIFY_COSIM) {
+    NSR_TRY(nsr_cosimulate(ctx, k, out, &options->judge, &r->judgement));
+    r->judged = true;
+    NSR_TRY(verdict_status(ctx, k, options->strict, &r->judgement, true));
+  }
+  if (how & NSR_VERIFY_EXHAUSTIVE) {
+    NSR_TRY(nsr_explore(ctx, k, out, &options->explore, &r->exploration));
+    r->explored = true;
+    NSR_TRY(verdict_status(ctx, k, options->strict, &r->exploration.judgement,
+                           !r->judged));
+  }
+  return NSR_OK;
 }
 
 /* No barrier to take out: the output is the input. */

@@ -17,8 +17,10 @@ static const char usage[] =
     "  -o, --output=OUT     where the result goes; \"-\" is standard output\n"
     "      --json=FILE      the report as JSON, one line for each kernel;\n"
     "                       \"-\" is standard output, instead of the text\n"
-    "      --verify=cosim   judge by co-simulation (the default)\n"
-    "      --verify=none    do not judge\n"
+    "      --verify=JUDGE,..\n"
+    "                       cosim: by co-simulation (the default);\n"
+    "                       exhaustive: in all orders (small kernels);\n"
+    "                       none: do not judge\n"
     "      --external=FILE  what others do while the judge runs the kernels,\n"
     "                       as for nsync-cosim\n"
     "      --facts=FILE     what is known of the kernels beside what they "
@@ -225,13 +227,37 @@ static enum nsr_status run(struct tool *t, const struct request *r) {
   return status;
 }
 
+static unsigned judge_of(const char *name, size_t n) {
+  static const struct {
+    const char *name;
+    unsigned judge;
+  } judges[] = {{"cosim", NSR_VERIFY_COSIM},
+                {"exhaustive", NSR_VERIFY_EXHAUSTIVE},
+                {"none", NSR_VERIFY_NONE}};
+  for (size_t i = 0; i < sizeof judges / sizeof *judges; i++)
+    if (strlen(judges[i].name) == n && memcmp(judges[i].name, name, n) == 0)
+      return judges[i].judge;
+  return 0;
+}
+
+/* "cosim,exhaustive", or none alone. */
 static bool verify(struct tool *t, struct request *r, const char *how) {
-  if (strcmp(how, "cosim") == 0)
-    r->options.verify = NSR_VERIFY_COSIM;
-  else if (strcmp(how, "none") == 0)
-    r->options.verify = NSR_VERIFY_NONE;
-  else
-    return tool_refuse(t, "--verify=%s: expected cosim or none", how);
+  unsigned all = 0;
+  for (const char *at = how;;) {
+    size_t n = strcspn(at, ",");
+    unsigned one = judge_of(at, n);
+    bool again = (all & one) || (all && one == NSR_VERIFY_NONE) ||
+                 all == NSR_VERIFY_NONE;
+    if (!one || again)
+      return tool_refuse(
+          t, "--verify=%s: expected cosim and exhaustive, once each, or none",
+          how);
+    all |= one;
+    if (!at[n])
+      break;
+    at += n + 1;
+  }
+  r->options.verify = all;
   return true;
 }
 
@@ -376,7 +402,7 @@ int main(int argc, char **argv) {
       {"quiet", no_argument, NULL, 'q'},
       TOOL_OPTIONS};
   struct tool t;
-  struct request r = {0};
+  struct request r = {.options.explore.demands = true};
   int c;
   if (!tool_start(&t, "nsync-rewrite", usage, argc, argv))
     return tool_exit(&t, NSR_E_NOMEM);
@@ -395,6 +421,9 @@ int main(int argc, char **argv) {
       r.options.scheme != NSR_SCHEME_PUBLISHED)
     return tool_usage(&t, "--published-alloc and --published-most-recent are "
                           "for --alloc=published");
+  if ((r.external || r.facts) && (r.options.verify & NSR_VERIFY_EXHAUSTIVE))
+    return tool_usage(&t, "--verify=exhaustive knows nothing of --external and "
+                          "--facts");
   if (!r.out)
     return tool_usage(&t, "expected -o OUT");
   if (r.json && strcmp(r.json, "-") == 0 && strcmp(r.out, "-") == 0)

@@ -2,6 +2,7 @@
 #ifndef NSR_REWRITE_H
 #define NSR_REWRITE_H
 
+#include <nsr/explore.h>
 #include <nsr/judge.h>
 #include <nsr/kernel.h>
 
@@ -9,7 +10,13 @@
 extern "C" {
 #endif
 
-enum nsr_verify { NSR_VERIFY_COSIM, NSR_VERIFY_NONE };
+/* Which judges, or-ed; the default: NSR_VERIFY_COSIM. */
+enum nsr_verify {
+  NSR_VERIFY_DEFAULT = 0,
+  NSR_VERIFY_NONE = 1,
+  NSR_VERIFY_COSIM = 2,     /* nsr_cosimulate */
+  NSR_VERIFY_EXHAUSTIVE = 4 /* nsr_explore */
+};
 
 /* What a semaphore counts: the work of a channel in one scope; all work of a
  * channel; the same, all channels advancing alike; one instruction. AUTO takes
@@ -43,7 +50,7 @@ struct nsr_bisect {
 };
 
 struct nsr_rewrite_options {
-  enum nsr_verify verify;
+  unsigned verify; /* enum nsr_verify */
   enum nsr_scheme scheme;
   enum nsr_scheme published; /* of PUBLISHED: what a semaphore counts; AUTO: per
                                 loop */
@@ -58,6 +65,7 @@ struct nsr_rewrite_options {
   bool limit_semaphores;
   struct nsr_bisect bisect;
   struct nsr_judge_options judge; /* its facts are for the passes, too */
+  struct nsr_explore_options explore;
 };
 
 struct nsr_engine_report {
@@ -99,8 +107,9 @@ struct nsr_rewrite_report {
   const struct nsr_kept_barrier *kept;
   const char *facts; /* as nsr_facts_text; NULL: refused */
   bool changed; /* false: nothing to do, output is the input byte for byte */
-  bool judged;
+  bool judged, explored; /* by nsr_cosimulate, by nsr_explore */
   struct nsr_judgement judgement;
+  struct nsr_exploration exploration;
 };
 
 /* Rewrites k (which passed nsr_kernel_check) into *out, judges, reports.

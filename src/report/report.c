@@ -26,8 +26,12 @@ static struct nsr_engine_report totals(const struct nsr_rewrite_report *r) {
   return sum;
 }
 
-/* One word on the verdict. */
+/* One word on the verdict: that of the last judge who came to one, unless it
+ * is undecided. */
 static const char *verdict(const struct nsr_rewrite_report *r) {
+  const struct nsr_judgement *all = &r->exploration.judgement;
+  if (r->explored && (!r->judged || all->verdict != NSR_UNDECIDED))
+    return nsr_verdict_name(all->verdict);
   if (r->judged)
     return nsr_verdict_name(r->judgement.verdict);
   return r->changed ? "not judged" : "unchanged";
@@ -88,11 +92,14 @@ static void lines(struct nsr_strbuf *b, const char *text) {
 static void verdict_lines(struct nsr_strbuf *b,
                           const struct nsr_rewrite_report *r) {
   const struct nsr_judgement *j = &r->judgement;
-  nsr_strbuf_printf(b, "verdict: %s", verdict(r));
-  if (!r->judged) {
-    nsr_strbuf_puts(b, r->changed ? "\n" : ", nothing to rewrite\n");
+  if (!r->judged && !r->explored) {
+    nsr_strbuf_printf(b, "verdict: %s%s\n", verdict(r),
+                      r->changed ? "" : ", nothing to rewrite");
     return;
   }
+  if (!r->judged)
+    return;
+  nsr_strbuf_printf(b, "verdict: %s", nsr_verdict_name(j->verdict));
   nsr_strbuf_printf(b, ", %u equal inputs", j->inputs);
   if (j->undecided)
     nsr_strbuf_printf(b, ", %u undecided", j->undecided);
@@ -103,6 +110,31 @@ static void verdict_lines(struct nsr_strbuf *b,
   if (j->verdict != NSR_EQUAL)
     lines(b, j->text);
   lines(b, j->notes);
+}
+
+static void explored_lines(struct nsr_strbuf *b,
+                           const struct nsr_rewrite_report *r) {
+  const struct nsr_exploration *e = &r->exploration;
+  const struct nsr_judgement *j = &e->judgement;
+  if (!r->explored)
+    return;
+  nsr_strbuf_printf(b, "all orders: %s, %u equal inputs",
+                    nsr_verdict_name(j->verdict), j->inputs);
+  if (j->undecided)
+    nsr_strbuf_printf(b, ", %u undecided", j->undecided);
+  nsr_strbuf_printf(b, ", %llu and %llu states\n",
+                    (unsigned long long)e->states[0],
+                    (unsigned long long)e->states[1]);
+  if (j->verdict != NSR_EQUAL) {
+    nsr_strbuf_printf(b, "  input: %s\n", j->input);
+    lines(b, j->text);
+  }
+  if (!e->demands.inputs)
+    return;
+  nsr_strbuf_printf(b, "  %llu of %llu waits are for more than is asked for\n",
+                    (unsigned long long)e->demands.longer,
+                    (unsigned long long)e->demands.waits);
+  lines(b, e->demands.text);
 }
 
 /* The first few; the JSON report has them all. */
@@ -154,6 +186,7 @@ enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
   if (report->facts)
     nsr_strbuf_puts(&b, report->facts);
   verdict_lines(&b, report);
+  explored_lines(&b, report);
   return nsr_strbuf_done(&b, text, NULL);
 }
 
@@ -290,6 +323,17 @@ static json_t *judgement(const struct nsr_judgement *j) {
   return done(&o);
 }
 
+static json_t *exploration(const struct nsr_exploration *e) {
+  struct object o = {judgement(&e->judgement), false};
+  if (!o.j)
+    return NULL;
+  set(&o, "states", json_integer((json_int_t)e->states[0]));
+  set(&o, "states_after", json_integer((json_int_t)e->states[1]));
+  set(&o, "waits", json_integer((json_int_t)e->demands.waits));
+  set(&o, "waits_longer", json_integer((json_int_t)e->demands.longer));
+  return done(&o);
+}
+
 static json_t *report_object(const struct nsr_rewrite_report *r,
                              const char *input, const char *output) {
   struct object o = {json_object(), false};
@@ -307,6 +351,8 @@ static json_t *report_object(const struct nsr_rewrite_report *r,
   set(&o, "may_pairs", may_pairs(r));
   set(&o, "verdict", json_string(verdict(r)));
   set(&o, "judgement", r->judged ? judgement(&r->judgement) : json_null());
+  set(&o, "exhaustive",
+      r->explored ? exploration(&r->exploration) : json_null());
   set(&o, "kept_barriers", kept_barriers(r));
   set(&o, "facts", text_lines(r->facts));
   set(&o, "engines", engines(r));

@@ -96,9 +96,15 @@ static enum nsr_status assemble(struct turn *t) {
 static enum nsr_status rewrite(struct turn *t, bool budgets,
                                struct nsr_kernel **out) {
   static const uint32_t few[] = {0, 1, 2, 4, 8};
+  static const enum nsr_scheme published[] = {
+      NSR_SCHEME_PER_INSTRUCTION, NSR_SCHEME_PER_LOOP, NSR_SCHEME_PER_ENGINE};
   struct nsr_rewrite_options o = {.verify = NSR_VERIFY_NONE};
   struct nsr_rewrite_report report;
-  o.scheme = (enum nsr_scheme)pick(t, NSR_SCHEME_PER_INSTRUCTION + 1);
+  o.scheme = (enum nsr_scheme)pick(t, NSR_SCHEME_PUBLISHED + 1);
+  if (o.scheme == NSR_SCHEME_PUBLISHED) {
+    o.published = published[pick(t, 3)];
+    o.published_recent = pick(t, 2);
+  }
   if (budgets) {
     o.limit_registers = pick(t, 2);
     o.limit_semaphores = pick(t, 2);

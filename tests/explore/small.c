@@ -170,18 +170,25 @@ static bool conflict(const struct work *a, const struct work *b) {
   return false;
 }
 
-/* What others make happen, or see; nobody here waits for it. */
-static void tell(struct maker *m, int e, const char *text, const char *wait) {
+/* What others make happen, or see; nobody here waits for it. The wait at
+ * hand then comes first. */
+static void tell(struct maker *m, int e, char wait[32]) {
   int sem = m->isa->owned_last + 1 + in(m, 0, 1);
+  if (!m->others || in(m, 0, 3))
+    return;
   if (*wait)
     emit(m, e, " wait %s\n", wait);
-  if (in(m, 0, 1))
+  *wait = 0;
+  switch (in(m, 0, 2)) {
+  case 0:
     emit(m, e, " nop ^s%d\n", sem);
-  else if (in(m, 0, 1))
+    break;
+  case 1:
     emit(m, e, " wait ?s%d>=1\n", sem);
-  else
-    emit(m, e, " %s ?s%d>=1\n", strncmp(text, "ld", 2) == 0 ? text : "nop",
-         sem);
+    break;
+  default:
+    snprintf(wait, 32, "?s%d>=1", sem);
+  }
 }
 
 static void put_work(struct maker *m) {
@@ -210,10 +217,7 @@ static void put_work(struct maker *m) {
       emit(m, e, " wait %s\n", wait);
     snprintf(wait, sizeof wait, "?s%d>=%d", c, need[c]);
   }
-  if (m->others && in(m, 0, 3) == 0) {
-    tell(m, e, text, wait);
-    return;
-  }
+  tell(m, e, wait);
   emit(m, e, " %s %s ^s%d\n", text, wait, w.channel);
   w.count = ++m->count[w.channel];
   m->region[m->nregion++] = w;
