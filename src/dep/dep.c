@@ -112,11 +112,13 @@ static bool set_distance(const struct search *s, const struct nsr_site *x,
 
 /* Whether the machine orders a pair by itself: on a channel that executes in
  * order, and accumulation into the same PSUM bytes, after the write that
- * started it, where a channel keeps that like hidden state. */
+ * started it, where a channel keeps that like hidden state. A wait for others
+ * is over before its instruction is the channel's. */
 static bool automatic(const struct search *s, const struct nsr_site *x) {
   const struct nsr_tree *t = s->t;
   int ch = t->works[s->w].channel;
-  if (ch != t->works[x->work].channel)
+  if (ch != t->works[x->work].channel ||
+      (s->site->external && nsr_work_node(t, &t->works[s->w])->foreign_wait))
     return false;
   enum nsr_order order = nsr_channel_order(t->program->k, ch);
   return order == NSR_ORDER_FULL ||
