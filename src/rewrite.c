@@ -16,6 +16,7 @@
 #include "report/rewritten.h"
 #include "limits/limits.h"
 #include "report/stages.h"
+#include "sync/bounds.h"
 #include "sync/published.h"
 
 /* What the passes make, in the order they make it. */
@@ -119,11 +120,9 @@ static struct nsr_budget budget_of(const struct nsr_rewrite_options *o) {
                              o->scheme, o->published};
 }
 
-/* From dependences to the plan. */
-static enum nsr_status synthesise(struct nsr_ctx *ctx,
-                                  const struct nsr_rewrite_options *options,
-                                  struct work_bench *b) {
-  struct nsr_budget budget = budget_of(options);
+static enum nsr_status choose_waits(struct nsr_ctx *ctx,
+                                    const struct nsr_rewrite_options *options,
+                                    struct work_bench *b) {
   bool more = options->scheme == NSR_SCHEME_PUBLISHED;
   NSR_TRY(nsr_needs_select(ctx, &b->deps, &b->needs));
   while (more && !options->published_recent) {
@@ -131,7 +130,28 @@ static enum nsr_status synthesise(struct nsr_ctx *ctx,
     if (more)
       NSR_TRY(nsr_needs_select(ctx, &b->deps, &b->needs));
   }
-  return nsr_plan_make(ctx, &b->tree, &b->needs, &budget, &b->plan);
+  return NSR_OK;
+}
+
+/* From dependences to the plan, again as long as barriers against overflow
+ * are added. */
+static enum nsr_status synthesise(struct nsr_ctx *ctx,
+                                  const struct nsr_rewrite_options *options,
+                                  struct work_bench *b) {
+  struct nsr_budget budget = budget_of(options);
+  bool more = true;
+  while (more) {
+    NSR_TRY(choose_waits(ctx, options, b));
+    NSR_TRY(nsr_plan_make(ctx, &b->tree, &b->needs, &budget, &b->plan));
+    if (b->plan.lack.any)
+      return NSR_OK;
+    NSR_TRY(nsr_bounds_find(ctx, &b->plan));
+    more = options->overflow == NSR_OVERFLOW_KEEP &&
+           b->plan.most > (uint64_t)nsr_bounds_limit(b->program.k);
+    if (more)
+      NSR_TRY(nsr_bounds_keep(ctx, &b->plan, b->exit, &more));
+  }
+  return NSR_OK;
 }
 
 /* ---- what does not fit */
@@ -321,6 +341,8 @@ static enum nsr_status option_text(struct nsr_ctx *ctx,
     nsr_strbuf_printf(&b, " max-semaphores=%u", o->max_semaphores);
   if (o->keep_outer)
     nsr_strbuf_puts(&b, " keep-outer-barrier");
+  if (o->overflow == NSR_OVERFLOW_KEEP)
+    nsr_strbuf_puts(&b, " on-overflow=keep-barrier");
   spots_text(&b, "keep", o->bisect.keep, o->bisect.nkeep);
   spots_text(&b, "only", o->bisect.only, o->bisect.nonly);
   if (o->bisect.limited)

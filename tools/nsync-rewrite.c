@@ -35,6 +35,12 @@ static const char usage[] =
     "                       barriers directly in outermost loops stay, so "
     "that\n"
     "                       counts are bounded by one iteration\n"
+    "      --on-overflow=report\n"
+    "                       say so where trip counts, constant or declared,\n"
+    "                       do not show that no semaphore can overflow (the\n"
+    "                       default)\n"
+    "      --on-overflow=keep-barrier\n"
+    "                       barriers stay there, in outer loops first\n"
     "      --alloc=NAME     what a semaphore counts: auto (the default: the\n"
     "                       cheapest that fits), per-instruction, per-loop,\n"
     "                       per-engine (running totals), equal-weight, or\n"
@@ -261,6 +267,17 @@ static bool verify(struct tool *t, struct request *r, const char *how) {
   return true;
 }
 
+static bool overflow(struct tool *t, struct request *r, const char *how) {
+  if (strcmp(how, "report") == 0)
+    r->options.overflow = NSR_OVERFLOW_REPORT;
+  else if (strcmp(how, "keep-barrier") == 0)
+    r->options.overflow = NSR_OVERFLOW_KEEP;
+  else
+    return tool_refuse(t, "--on-overflow=%s: expected report or keep-barrier",
+                       how);
+  return true;
+}
+
 static bool scheme(struct tool *t, struct request *r, const char *name) {
   int s = nsr_scheme_parse(name);
   if (s < 0)
@@ -327,6 +344,8 @@ static bool option(struct tool *t, struct request *r, int c) {
   case 'k':
     r->options.keep_outer = true;
     return true;
+  case 'w':
+    return overflow(t, r, optarg);
   case 'c':
     return scheme(t, r, optarg);
   case 'P':
@@ -387,6 +406,7 @@ int main(int argc, char **argv) {
       {"facts", required_argument, NULL, 'f'},
       {"strict", no_argument, NULL, 's'},
       {"keep-outer-barrier", no_argument, NULL, 'k'},
+      {"on-overflow", required_argument, NULL, 'w'},
       {"alloc", required_argument, NULL, 'c'},
       {"scheme", required_argument, NULL, 'c'}, /* older names */
       {"published-alloc", required_argument, NULL, 'P'},

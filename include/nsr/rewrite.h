@@ -33,6 +33,12 @@ enum nsr_scheme {
 const char *nsr_scheme_name(enum nsr_scheme s); /* "auto", "per-loop", .. */
 int nsr_scheme_parse(const char *name);         /* -1: none */
 
+/* Where a semaphore could come to count further than it holds. */
+enum nsr_overflow {
+  NSR_OVERFLOW_REPORT, /* said in the report */
+  NSR_OVERFLOW_KEEP    /* barriers stay, in outer loops first */
+};
+
 /* A label of an engine: the loop or conditional that starts there, with all in
  * it, or else the barrier there. */
 struct nsr_spot {
@@ -56,7 +62,8 @@ struct nsr_rewrite_options {
                                 loop */
   bool published_recent; /* .. the most recent execution where barriers would
                             have to stay */
-  bool strict;     /* undecided, or a barrier has to stay: NSR_E_UNDECIDED */
+  bool strict; /* undecided, or a barrier has to stay: NSR_E_UNDECIDED */
+  enum nsr_overflow overflow;
   bool keep_outer; /* barriers directly in outermost loops stay, so that counts
                       are bounded by one iteration */
   uint32_t max_registers;  /* fresh registers per engine; 0: all free ones */
@@ -103,6 +110,9 @@ struct nsr_rewrite_report {
   const struct nsr_may_pair *pairs;
   int64_t max_entries; /* thresholds hold while no loop that is counted runs
                           more iterations; 0: none is counted */
+  int64_t max_count; /* that a semaphore comes to, as constant and declared trip
+                        counts have it; -1: that is not known */
+  int64_t count_limit; /* most that it holds */
   uint32_t nkept;
   const struct nsr_kept_barrier *kept;
   const char *facts; /* as nsr_facts_text; NULL: refused */

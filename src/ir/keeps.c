@@ -16,6 +16,8 @@ const char *nsr_keep_text(enum nsr_keep because) {
     return "asked for";
   case NSR_KEEP_PUBLISHED:
     return "a dependence that it orders has no published form";
+  case NSR_KEEP_OVERFLOW:
+    return "without it a semaphore could overflow";
   }
   assert(false);
   return "";

@@ -44,7 +44,8 @@ enum nsr_keep {
   NSR_KEEP_ISLAND, /* next to it is one */
   NSR_KEEP_OUTER,  /* it bounds counts */
   NSR_KEEP_ASKED,
-  NSR_KEEP_PUBLISHED /* a dependence has no published form */
+  NSR_KEEP_PUBLISHED, /* a dependence has no published form */
+  NSR_KEEP_OVERFLOW   /* counts of the loop could pass what a semaphore holds */
 };
 
 struct nsr_part {

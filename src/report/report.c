@@ -156,6 +156,23 @@ static void may_lines(struct nsr_strbuf *b,
     nsr_strbuf_printf(b, "  and %u more\n", r->may_pairs - SHOWN);
 }
 
+static void count_line(struct nsr_strbuf *b,
+                       const struct nsr_rewrite_report *r) {
+  if (!r->max_entries)
+    return;
+  if (r->max_count >= 0 && r->max_count <= r->count_limit) {
+    nsr_strbuf_printf(b, "counts come to %lld at most, of %lld\n",
+                      (long long)r->max_count, (long long)r->count_limit);
+    return;
+  }
+  nsr_strbuf_printf(b, "counts hold up to %lld iterations of a loop",
+                    (long long)r->max_entries);
+  if (r->max_count >= 0)
+    nsr_strbuf_printf(b, "; they could come to %lld, of %lld",
+                      (long long)r->max_count, (long long)r->count_limit);
+  nsr_strbuf_puts(b, "\n");
+}
+
 enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
                                 const struct nsr_rewrite_report *report,
                                 const char *input, const char *output,
@@ -172,9 +189,7 @@ enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
     nsr_strbuf_printf(&b, " (%s)", report->scheme);
   nsr_strbuf_printf(&b, ", scopes %u, dependences %u\n", report->scopes,
                     report->dependences);
-  if (report->max_entries)
-    nsr_strbuf_printf(&b, "counts hold up to %lld iterations of a loop\n",
-                      (long long)report->max_entries);
+  count_line(&b, report);
   may_lines(&b, report);
   for (uint32_t i = 0; i < report->nkept; i++) {
     char at[256];
@@ -348,6 +363,11 @@ static json_t *report_object(const struct nsr_rewrite_report *r,
   set(&o, "dependences", json_integer(r->dependences));
   set(&o, "max_entries",
       r->max_entries ? json_integer(r->max_entries) : json_null());
+  set(&o, "max_count",
+      r->max_entries && r->max_count >= 0 ? json_integer(r->max_count)
+                                          : json_null());
+  set(&o, "count_limit",
+      r->max_entries ? json_integer(r->count_limit) : json_null());
   set(&o, "may_pairs", may_pairs(r));
   set(&o, "verdict", json_string(verdict(r)));
   set(&o, "judgement", r->judged ? judgement(&r->judgement) : json_null());

@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "ir/keeps.h"
+#include "sync/bounds.h"
 
 static enum nsr_status count_stream(struct nsr_ctx *ctx,
                                     const struct nsr_kernel *k,
@@ -126,10 +127,11 @@ static enum nsr_status may_pairs(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
-static int64_t entry_bound(const struct nsr_plan *plan) {
-  int bits = plan->tree->program->k->isa->semaphore_bits;
-  int64_t most = (INT64_C(1) << ((bits < 32 ? bits : 32) - 1)) - 1;
-  return plan->largest ? most / plan->largest : 0;
+static void set_bounds(const struct nsr_plan *plan,
+                       struct nsr_rewrite_report *r) {
+  r->count_limit = nsr_bounds_limit(plan->tree->program->k);
+  r->max_count = plan->most > INT64_MAX ? -1 : (int64_t)plan->most;
+  r->max_entries = plan->largest ? r->count_limit / plan->largest : 0;
 }
 
 enum nsr_status nsr_report_plan(struct nsr_ctx *ctx,
@@ -139,7 +141,7 @@ enum nsr_status nsr_report_plan(struct nsr_ctx *ctx,
   r->scopes = plan->tree->nscopes;
   r->dependences = deps->n;
   NSR_TRY(may_pairs(ctx, deps, r));
-  r->max_entries = entry_bound(plan);
+  set_bounds(plan, r);
   r->semaphores = plan->nsems;
   r->scheme = plan->scheme;
   for (int e = 0; e < NSR_MAX_ENGINES; e++)

@@ -84,6 +84,8 @@ struct nsr_plan {
   int64_t largest;      /* most that a semaphore gains while each scope that is
                            counted is entered once */
   struct nsr_lack lack; /* any: it does not fit, and nothing else is set */
+  uint64_t most;        /* that a semaphore can come to; NSR_ENDLESS: nobody
+                           knows (bounds.h) */
   const char *scheme;   /* "per-loop", .. */
   const struct nsr_plan_wait *waits; /* by c */
   const struct nsr_mirror *mirrors;  /* by engine, then class */
