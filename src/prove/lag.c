@@ -29,6 +29,8 @@ struct lag {
   struct nsr_sight *rows[NSR_MAX_ENGINES];
   uint32_t *rec_at;       /* by member: its records, one for each age */
   struct nsr_sight **rec; /* NULL: it never ran */
+  uint32_t *free;  /* by scope: nsr_free_loops */
+  uint32_t *fence; /* by such a loop and channel: slot */
   uint32_t *last_use;     /* by member: step of the last wait that covers it */
   struct loop *loops;     /* by number - 1 */
   struct nsr_sight *other;
@@ -194,6 +196,23 @@ struct look {
   uint32_t touch, near;
 };
 
+static uint32_t scope_of(const struct lag *g, uint32_t touch) {
+  const struct nsr_step *s =
+      &g->s->steps[g->x->step_of[g->touches->v[touch].slot]];
+  return g->s->tree->works[s->work].scope;
+}
+
+/* What is unknown of executions before this run of a loop around both. */
+static uint32_t old_level(const struct look *l, uint32_t q) {
+  const struct lag *g = l->g;
+  uint32_t loop = g->free[scope_of(g, l->touch)];
+  if (loop == NSR_NONE || g->free[scope_of(g, q)] != loop)
+    return NSR_LEVEL_ANY;
+  int8_t ch = g->s->steps[g->x->step_of[g->touches->v[q].slot]].channel;
+  return nsr_sight_level(l->row,
+                         g->fence[(size_t)loop * g->x->nch + (size_t)ch]);
+}
+
 static enum nsr_status look_at(const struct look *l, uint32_t q,
                                uint32_t level) {
   struct lag *g = l->g;
@@ -206,7 +225,8 @@ static enum nsr_status look_at(const struct look *l, uint32_t q,
   if (level <= apart.level || g->out->open.n >= MAX_OPEN)
     return NSR_OK;
   NSR_PUSH(g->ctx, NSR_SCRATCH, &g->out->open,
-           (struct nsr_open_pair){q, l->touch, l->near, level, apart});
+           (struct nsr_open_pair){q, l->touch, l->near, level,
+                                   old_level(l, q), apart});
   return NSR_OK;
 }
 
@@ -332,7 +352,7 @@ static enum nsr_status record(struct lag *g, const struct nsr_step *s,
 static enum nsr_status take_work(struct lag *g, uint32_t i) {
   const struct nsr_step *s = &g->s->steps[i];
   struct nsr_sight *row = g->rows[g->row_of[s->engine]];
-  bool slot = s->work != NSR_NONE && !s->island;
+  bool slot = (s->work != NSR_NONE || s->fence) && !s->island;
   NSR_TRY(nsr_sight_renew(g->x, row));
   if (slot) {
     NSR_TRY(check_work(g, i, row));
@@ -492,12 +512,25 @@ static enum nsr_status number_records(struct lag *g) {
   return NSR_OK;
 }
 
+static enum nsr_status find_fences(struct lag *g) {
+  NSR_TRY(nsr_free_loops(g->ctx, g->s->tree, &g->free));
+  NSR_NEW(g->ctx, NSR_SCRATCH, g->fence,
+          (size_t)g->s->tree->nscopes * g->x->nch);
+  for (uint32_t i = 0; i < g->s->nsteps; i++) {
+    const struct nsr_step *s = &g->s->steps[i];
+    if (s->fence)
+      g->fence[(size_t)s->end * g->x->nch + (size_t)s->channel] = g->x->slot[i];
+  }
+  return NSR_OK;
+}
+
 static enum nsr_status prepare(struct lag *g) {
   uint32_t loops = 0;
   NSR_TRY(number_records(g));
   for (uint32_t i = 0; i < g->s->nsteps; i++)
     loops += g->s->steps[i].kind == NSR_STEP_LOOP;
   NSR_NEW(g->ctx, NSR_SCRATCH, g->loops, loops);
+  NSR_TRY(find_fences(g));
   NSR_NEW(g->ctx, NSR_SCRATCH, g->now_at_item, g->x->nch);
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     if (g->s->program->stream[e]) {
@@ -534,7 +567,7 @@ enum nsr_status nsr_lag_free(struct nsr_ctx *ctx, const struct nsr_score *s,
   struct lag g = {
       .ctx = ctx, .s = s, .t = t, .x = &sights, .asked = pairs, .nasked = n};
   NSR_NEW(ctx, NSR_SCRATCH, g.slot_of, s->tree->nworks);
-  for (uint32_t k = 0; k < sights.nslots; k++)
+  for (uint32_t k = 0; k < sights.nslots; k++) /* no fences in the input */
     g.slot_of[s->steps[sights.step_of[k]].work] = k;
   return walk(&g);
 }

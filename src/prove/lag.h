@@ -18,6 +18,9 @@ struct nsr_open_pair {
   uint32_t q, c; /* touches */
   uint32_t near; /* neighbour: what they have in common */
   uint32_t level;
+  uint32_t old; /* of what is behind the last run of the outermost loop without
+                   a barrier around both: 0: only executions of this run are
+                   unknown; NSR_LEVEL_ANY where there is none */
   struct nsr_apart apart;
 };
 

@@ -17,6 +17,8 @@ struct prover {
   struct nsr_sights sights;
   struct nsr_touches touches;
   struct nsr_lag_result lag;
+  uint32_t *free;   /* by scope: nsr_free_loops */
+  uint32_t *learns; /* by such a loop: engines */
   struct nsr_proof *proof;
 };
 
@@ -154,14 +156,45 @@ static uint32_t work_of(const struct prover *p, uint32_t touch) {
 /* A pair that may have no byte in common, both directly in one run of one body
  * without a barrier in between: the input relies on that if it leaves the two
  * unordered. What came before that run, the output has to order. */
-static bool may_be_free(const struct prover *p, const struct nsr_open_pair *x) {
-  const struct nsr_touches *t = &p->touches;
+static bool in_one_run(const struct prover *p, const struct nsr_open_pair *x) {
   const struct nsr_work *works = p->tree.works;
   uint32_t q = work_of(p, x->q), c = work_of(p, x->c);
+  return q < c && works[q].scope == works[c].scope &&
+         works[q].region == works[c].region && x->level <= x->apart.but_one;
+}
+
+/* The same in a loop without a barrier, in any of its iterations, where the
+ * engine of c learns nothing in it. */
+static bool in_free_loop(const struct prover *p,
+                         const struct nsr_open_pair *x) {
+  const struct nsr_work *c = &p->tree.works[work_of(p, x->c)];
+  uint32_t loop = p->free[c->scope];
+  return x->old == 0 && loop != NSR_NONE &&
+         !(p->learns[loop] >> c->engine & 1);
+}
+
+static bool may_be_free(const struct prover *p,
+                        const struct nsr_open_pair *x) {
+  const struct nsr_touches *t = &p->touches;
   bool may = t->near[x->near].overlap == NSR_OVERLAP_MAY || t->v[x->q].may ||
              t->v[x->c].may;
-  return may && !x->apart.sure && q < c && works[q].scope == works[c].scope &&
-         works[q].region == works[c].region && x->level <= x->apart.but_one;
+  return may && !x->apart.sure;
+}
+
+/* Which engines wait or load in which outermost loops without a barrier. */
+static enum nsr_status find_learners(struct prover *p) {
+  NSR_TRY(nsr_free_loops(p->ctx, &p->tree, &p->free));
+  NSR_NEW(p->ctx, NSR_SCRATCH, p->learns, p->tree.nscopes);
+  for (uint32_t i = 0; i < p->input.nsteps; i++) {
+    const struct nsr_step *s = &p->input.steps[i];
+    bool learns = s->kind == NSR_STEP_WAIT ||
+                  (s->kind == NSR_STEP_WORK && s->load);
+    uint32_t loop =
+        learns ? p->free[p->tree.works[s->work].scope] : NSR_NONE;
+    if (loop != NSR_NONE)
+      p->learns[loop] |= UINT32_C(1) << s->engine;
+  }
+  return NSR_OK;
 }
 
 static int by_work(const void *a, const void *b) {
@@ -182,21 +215,26 @@ static const struct nsr_free_pair *find_pair(const struct prover *p,
 /* Pairs that nothing orders must be such, and free in the input. */
 static enum nsr_status check_open(struct prover *p) {
   const struct nsr_open_pair *v = p->lag.open.v;
-  size_t n = p->lag.open.n;
+  size_t n = p->lag.open.n, asked = 0;
   struct nsr_free_pair *free;
+  NSR_TRY(find_learners(p));
   NSR_NEW(p->ctx, NSR_SCRATCH, free, n);
   for (size_t i = 0; i < n; i++) {
-    if (!may_be_free(p, &v[i]))
+    bool loop = in_free_loop(p, &v[i]);
+    if (!may_be_free(p, &v[i]) || (!loop && !in_one_run(p, &v[i])))
       return object_pair(p, &v[i]);
-    free[i] =
-        (struct nsr_free_pair){work_of(p, v[i].q), work_of(p, v[i].c), false};
+    if (!loop)
+      free[asked++] = (struct nsr_free_pair){work_of(p, v[i].q),
+                                             work_of(p, v[i].c), false};
   }
-  qsort(free, n, sizeof *free, by_work);
-  NSR_TRY(nsr_lag_free(p->ctx, &p->input, &p->at_input, free, n));
-  for (size_t i = 0; i < n && nsr_proof_open(p->proof); i++)
-    if (!find_pair(p, free, n, &v[i])->free)
-      NSR_TRY(object_pair(p, &v[i]));
   p->proof->may_pairs = (uint32_t)n;
+  if (!asked)
+    return NSR_OK;
+  qsort(free, asked, sizeof *free, by_work);
+  NSR_TRY(nsr_lag_free(p->ctx, &p->input, &p->at_input, free, asked));
+  for (size_t i = 0; i < n && nsr_proof_open(p->proof); i++)
+    if (!in_free_loop(p, &v[i]) && !find_pair(p, free, asked, &v[i])->free)
+      NSR_TRY(object_pair(p, &v[i]));
   return NSR_OK;
 }
 

@@ -15,6 +15,7 @@ struct writer {
   uint32_t *group; /* by semaphore, NSR_NONE: nobody advances it */
   bool *taken;     /* by semaphore: islands use it */
   uint32_t ngroups, nwaits;
+  uint32_t *free; /* by scope: nsr_free_loops */
 };
 
 /* ---- single instructions */
@@ -198,6 +199,37 @@ static enum nsr_status put_barrier(struct writer *w,
 
 /* ---- scopes */
 
+enum nsr_status nsr_free_loops(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                               uint32_t **out) {
+  uint32_t *v;
+  NSR_NEW(ctx, NSR_SCRATCH, v, t->nscopes);
+  v[0] = NSR_NONE;
+  for (uint32_t s = 1; s < t->nscopes; s++) {
+    const struct nsr_common *x = &t->scopes[s];
+    bool first = x->kind == NSR_SCOPE_LOOP && !x->barrier;
+    v[s] = v[x->parent] == NSR_NONE && first ? s : v[x->parent];
+  }
+  *out = v;
+  return NSR_OK;
+}
+
+/* One for each channel of the engines that run the loop. */
+static enum nsr_status put_fences(struct writer *w, uint32_t scope) {
+  const struct nsr_kernel *k = w->p->k;
+  for (int ch = 0; w->e && ch < nsr_nchannels(k); ch++) {
+    int e = nsr_channel_engine(k, ch);
+    if (w->p->stream[e] && nsr_common_runs(w->t, scope, e))
+      NSR_TRY(push(w, (struct nsr_step){.kind = NSR_STEP_WORK,
+                                        .engine = (uint8_t)e,
+                                        .channel = (int8_t)ch,
+                                        .fence = true,
+                                        .work = NSR_NONE,
+                                        .group = NSR_NONE,
+                                        .end = scope}));
+  }
+  return NSR_OK;
+}
+
 static enum nsr_status put_body(struct writer *w, uint32_t scope);
 
 static enum nsr_status put_scope(struct writer *w, uint32_t scope) {
@@ -210,10 +242,11 @@ static enum nsr_status put_scope(struct writer *w, uint32_t scope) {
       w, (struct nsr_step){.kind = step, .work = scope, .group = NSR_NONE}));
   NSR_TRY(put_body(w, scope));
   w->steps.v[begin].end = (uint32_t)w->steps.n;
-  return push(w, (struct nsr_step){.kind = NSR_STEP_END,
-                                   .work = scope,
-                                   .group = NSR_NONE,
-                                   .end = begin});
+  NSR_TRY(push(w, (struct nsr_step){.kind = NSR_STEP_END,
+                                    .work = scope,
+                                    .group = NSR_NONE,
+                                    .end = begin}));
+  return w->free[scope] == scope ? put_fences(w, scope) : NSR_OK;
 }
 
 /* Before the tree is linearized a scope without a barrier stands among the
@@ -361,6 +394,7 @@ enum nsr_status nsr_score_input(struct nsr_ctx *ctx,
                                 struct nsr_score *out) {
   struct writer w = {.ctx = ctx, .t = tree, .p = tree->program};
   *out = (struct nsr_score){0};
+  NSR_TRY(nsr_free_loops(ctx, w.t, &w.free));
   NSR_TRY(put_body(&w, 0));
   return finish(&w, out);
 }
@@ -380,6 +414,7 @@ enum nsr_status nsr_score_output(struct nsr_ctx *ctx,
   NSR_TRY(nsr_places_find(ctx, e, &places, proof));
   if (!nsr_proof_open(proof))
     return NSR_OK;
+  NSR_TRY(nsr_free_loops(ctx, w.t, &w.free));
   NSR_TRY(put_body(&w, 0));
   return finish(&w, out);
 }

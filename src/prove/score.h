@@ -31,6 +31,8 @@ struct nsr_step {
   bool island;    /* work: in code whose order is not known */
   bool passes;    /* work: a control instruction that waits for others, known to
                      its engine at once */
+  bool fence;     /* work: none, but stands behind a loop that `end` is, for all
+                     of the channel in it */
   bool known;     /* set: to a register's value (src, or 0 for -1) plus value */
   bool other;     /* wait: compares in another way than >= */
   int16_t dst, src;
@@ -43,6 +45,12 @@ struct nsr_step {
   uint32_t member; /* work: its number among those of groups, or the next;
                       all others: the next one's */
 };
+
+/* By scope: the outermost loop without a barrier that is or encloses it,
+ * NSR_NONE: none. */
+NSR_MUST_USE enum nsr_status nsr_free_loops(struct nsr_ctx *ctx,
+                                            const struct nsr_tree *t,
+                                            uint32_t **out);
 
 /* What one semaphore counts. */
 struct nsr_count_group {

@@ -21,7 +21,7 @@
 #define STALE (INT64_C(1) << 32)
 #define LONG_AGO (INT64_C(1) << 60)
 
-enum { MAX_COVERS = 32, NEIGHBOURS = 16 };
+enum { MAX_COVERS = 32, NEIGHBOURS = 256 };
 
 /* What a scope changes. */
 struct extent {
@@ -279,24 +279,12 @@ static bool has_cover(const struct finder *f, const struct nsr_wait_found *w,
   return false;
 }
 
-/* Counts grow along the members, but for arms: the last one covered, and some
- * of those before it. *done: nothing before it matters. */
-static enum nsr_status search(struct finder *f, const struct search *x,
-                              struct nsr_wait_found *w, bool *done) {
-  uint32_t lo = x->lo, hi = x->hi, member, age;
-  int64_t since;
-  *done = false;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    look_up(f, x, mid, &member, &age, &since);
-    if (since <= x->most)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  hi = lo + 4 < x->hi ? lo + 4 : x->hi; /* arms are out of order */
-  lo = lo > x->lo + NEIGHBOURS ? lo - NEIGHBOURS : x->lo;
-  int64_t now = *least(f, (uint32_t)(x->g - f->s->groups));
+/* Looks at members hi-1 .. lo; *done: nothing before them matters. */
+static enum nsr_status look_back(struct finder *f, const struct search *x,
+                                 uint32_t lo, uint32_t hi,
+                                 struct nsr_wait_found *w, bool *done) {
+  int64_t now = *least(f, (uint32_t)(x->g - f->s->groups)), since;
+  uint32_t member, age;
   for (uint32_t i = hi; i-- > lo && w->n < MAX_COVERS;) {
     if (!look_up(f, x, i, &member, &age, &since) || since > x->most ||
         now - since >= STALE || has_cover(f, w, member))
@@ -309,6 +297,32 @@ static enum nsr_status search(struct finder *f, const struct search *x,
       return NSR_OK;
   }
   return NSR_OK;
+}
+
+/* Counts grow along straight code; what may be passed by can be out of order.
+ * So the nearest members are looked at one by one, and of more the last one
+ * covered, and those before it. */
+static enum nsr_status search(struct finder *f, const struct search *x,
+                              struct nsr_wait_found *w, bool *done) {
+  uint32_t lo = x->lo, hi = x->hi, member, age;
+  uint32_t near = hi > lo + NEIGHBOURS ? hi - NEIGHBOURS : lo;
+  int64_t since;
+  *done = false;
+  NSR_TRY(look_back(f, x, near, hi, w, done));
+  if (*done || near == lo)
+    return NSR_OK;
+  hi = near;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    look_up(f, x, mid, &member, &age, &since);
+    if (since <= x->most)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  hi = near - lo > NEIGHBOURS ? lo + NEIGHBOURS : near;
+  lo = lo - x->lo > NEIGHBOURS ? lo - NEIGHBOURS : x->lo;
+  return look_back(f, x, lo, hi, w, done);
 }
 
 /* From here back: this iteration, the ones before, what lies in front of the
@@ -345,7 +359,7 @@ static enum nsr_status find_absolute(struct finder *f, uint32_t i,
   const struct nsr_step *s = &f->s->steps[i];
   struct search x = {.g = &f->s->groups[s->group], .loop = NSR_NONE, .at = i};
   uint32_t k = first_from(f->s, x.g, s->member);
-  uint32_t end = k > 4 * NEIGHBOURS ? k - 4 * NEIGHBOURS : 0;
+  uint32_t end = k > NEIGHBOURS ? k - NEIGHBOURS : 0;
   while (k-- > end && w->n < MAX_COVERS) {
     uint32_t member = f->s->by_group[x.g->first + k];
     int64_t d = *base(f) - f->since[end_of_ages(f, member)];

@@ -110,6 +110,9 @@ static enum nsr_status add_hidden(struct finder *f, uint32_t slot,
 }
 
 static enum nsr_status add_work(struct finder *f, uint32_t slot) {
+  const struct nsr_sights *sights = f->out->sights;
+  if (sights->s->steps[sights->step_of[slot]].fence)
+    return NSR_OK;
   const struct nsr_work *w = work_of(f->out, slot);
   const struct nsr_program *p = f->out->tree->program;
   const struct nsr_node *n = nsr_work_node(f->out->tree, w);

@@ -8,7 +8,8 @@
 /* ---- slots */
 
 static bool has_slot(const struct nsr_step *s) {
-  return s->kind == NSR_STEP_WORK && s->work != NSR_NONE && !s->island;
+  return s->kind == NSR_STEP_WORK && !s->island &&
+         (s->work != NSR_NONE || s->fence);
 }
 
 static enum nsr_status number_slots(struct nsr_sights *x) {
