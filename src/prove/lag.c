@@ -29,8 +29,8 @@ struct lag {
   struct nsr_sight *rows[NSR_MAX_ENGINES];
   uint32_t *rec_at;       /* by member: its records, one for each age */
   struct nsr_sight **rec; /* NULL: it never ran */
-  uint32_t *free;  /* by scope: nsr_free_loops */
-  uint32_t *fence; /* by such a loop and channel: slot */
+  uint32_t *free;         /* by scope: nsr_free_loops */
+  uint32_t *fence;        /* by such a loop and channel: slot */
   uint32_t *last_use;     /* by member: step of the last wait that covers it */
   struct loop *loops;     /* by number - 1 */
   struct nsr_sight *other;
@@ -225,8 +225,8 @@ static enum nsr_status look_at(const struct look *l, uint32_t q,
   if (level <= apart.level || g->out->open.n >= MAX_OPEN)
     return NSR_OK;
   NSR_PUSH(g->ctx, NSR_SCRATCH, &g->out->open,
-           (struct nsr_open_pair){q, l->touch, l->near, level,
-                                   old_level(l, q), apart});
+           (struct nsr_open_pair){q, l->touch, l->near, level, old_level(l, q),
+                                  apart});
   return NSR_OK;
 }
 

@@ -169,12 +169,10 @@ static bool in_free_loop(const struct prover *p,
                          const struct nsr_open_pair *x) {
   const struct nsr_work *c = &p->tree.works[work_of(p, x->c)];
   uint32_t loop = p->free[c->scope];
-  return x->old == 0 && loop != NSR_NONE &&
-         !(p->learns[loop] >> c->engine & 1);
+  return x->old == 0 && loop != NSR_NONE && !(p->learns[loop] >> c->engine & 1);
 }
 
-static bool may_be_free(const struct prover *p,
-                        const struct nsr_open_pair *x) {
+static bool may_be_free(const struct prover *p, const struct nsr_open_pair *x) {
   const struct nsr_touches *t = &p->touches;
   bool may = t->near[x->near].overlap == NSR_OVERLAP_MAY || t->v[x->q].may ||
              t->v[x->c].may;
@@ -187,10 +185,9 @@ static enum nsr_status find_learners(struct prover *p) {
   NSR_NEW(p->ctx, NSR_SCRATCH, p->learns, p->tree.nscopes);
   for (uint32_t i = 0; i < p->input.nsteps; i++) {
     const struct nsr_step *s = &p->input.steps[i];
-    bool learns = s->kind == NSR_STEP_WAIT ||
-                  (s->kind == NSR_STEP_WORK && s->load);
-    uint32_t loop =
-        learns ? p->free[p->tree.works[s->work].scope] : NSR_NONE;
+    bool learns =
+        s->kind == NSR_STEP_WAIT || (s->kind == NSR_STEP_WORK && s->load);
+    uint32_t loop = learns ? p->free[p->tree.works[s->work].scope] : NSR_NONE;
     if (loop != NSR_NONE)
       p->learns[loop] |= UINT32_C(1) << s->engine;
   }
@@ -224,8 +221,8 @@ static enum nsr_status check_open(struct prover *p) {
     if (!may_be_free(p, &v[i]) || (!loop && !in_one_run(p, &v[i])))
       return object_pair(p, &v[i]);
     if (!loop)
-      free[asked++] = (struct nsr_free_pair){work_of(p, v[i].q),
-                                             work_of(p, v[i].c), false};
+      free[asked++] =
+          (struct nsr_free_pair){work_of(p, v[i].q), work_of(p, v[i].c), false};
   }
   p->proof->may_pairs = (uint32_t)n;
   if (!asked)

@@ -48,9 +48,8 @@ struct nsr_step {
 
 /* By scope: the outermost loop without a barrier that is or encloses it,
  * NSR_NONE: none. */
-NSR_MUST_USE enum nsr_status nsr_free_loops(struct nsr_ctx *ctx,
-                                            const struct nsr_tree *t,
-                                            uint32_t **out);
+NSR_MUST_USE enum nsr_status
+nsr_free_loops(struct nsr_ctx *ctx, const struct nsr_tree *t, uint32_t **out);
 
 /* What one semaphore counts. */
 struct nsr_count_group {

@@ -252,21 +252,25 @@ static bool look_up(const struct finder *f, const struct search *x, uint32_t i,
   return at < end_of_ages(f, *member);
 }
 
-/* Whether the member runs on each way through what is searched: in this
- * iteration, where its scope is around the wait; in one that went on, where it
- * is the loop, or the rest of one behind its exit. */
-static bool surely_ran(const struct finder *f, const struct search *x,
-                       uint32_t member) {
+/* From which member on all in front of this one ran before it whenever they
+ * ran; NSR_NONE: it may not have run itself. In this iteration it ran where its
+ * scope is around the wait. In one that went on it ran where it is directly in
+ * the loop, or in the rest of one behind its exit; but the last iteration of an
+ * earlier trip may have been left before that. */
+static uint32_t reaches(const struct finder *f, const struct search *x,
+                        uint32_t member) {
   uint32_t scope = f->scope_of[member];
   const struct nsr_step *steps = f->s->steps;
   if (x->back == 0)
-    return scope == NSR_NONE || steps[scope].end > x->at;
+    return scope == NSR_NONE || steps[scope].end > x->at ? 0 : NSR_NONE;
+  if (scope == x->loop)
+    return 0;
   const struct nsr_common *scopes = f->s->tree->scopes;
-  uint32_t s = scope == NSR_NONE ? NSR_NONE : steps[scope].work;
-  while (s != NSR_NONE && s != steps[x->loop].work && scopes[s].to_end &&
+  uint32_t s = scope == NSR_NONE ? 0 : steps[scope].work;
+  while (s != 0 && s != steps[x->loop].work && scopes[s].to_end &&
          scopes[s].skip == NSR_ENDS_EXIT)
     s = scopes[s].parent;
-  return s == steps[x->loop].work;
+  return s == steps[x->loop].work ? steps[scope].member : NSR_NONE;
 }
 
 /* Whether a later execution of a member is covered: what that tells includes
@@ -292,9 +296,11 @@ static enum nsr_status look_back(struct finder *f, const struct search *x,
     NSR_PUSH(f->ctx, NSR_SCRATCH, &f->out->covers,
              (struct nsr_cover){member, (uint8_t)age});
     w->n++;
-    *done = surely_ran(f, x, member);
-    if (*done)
-      return NSR_OK;
+    uint32_t reach = reaches(f, x, member);
+    while (i > lo && reach != NSR_NONE &&
+           f->s->by_group[x->g->first + i - 1] >= reach)
+      i--;
+    *done |= reach != NSR_NONE && i == x->lo;
   }
   return NSR_OK;
 }
@@ -368,7 +374,7 @@ static enum nsr_status find_absolute(struct finder *f, uint32_t i,
     NSR_PUSH(f->ctx, NSR_SCRATCH, &f->out->covers,
              (struct nsr_cover){member, 0});
     w->n++;
-    if (surely_ran(f, &x, member))
+    if (reaches(f, &x, member) == 0)
       break;
   }
   return NSR_OK;
