@@ -66,12 +66,13 @@ static void add_event(struct bench *b, const struct nsr_variant *v) {
   struct nsr_cost c = nsr_cost_of(b->m, v);
   struct totals *t = &b->totals[v->engine][v->insn];
   t->n++;
-  t->issue += c.issue;
-  t->unit += c.interval;
-  t->latency += c.latency;
-  t->work += c.work;
+  t->issue = nsr_time_add(t->issue, c.issue);
+  t->unit = nsr_time_add(t->unit, c.interval);
+  t->latency = nsr_time_add(t->latency, c.latency);
+  t->work = nsr_time_add(t->work, c.work);
   if (v->step->desc->queue)
-    t->latency += b->m->v[NSR_QUEUE_START] * NSR_FS_PER_PS;
+    t->latency =
+        nsr_time_add(t->latency, b->m->v[NSR_QUEUE_START] * NSR_FS_PER_PS);
 }
 
 static enum nsr_status find_totals(struct bench *b) {

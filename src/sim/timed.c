@@ -11,7 +11,6 @@
 #include <assert.h>
 
 #define NEVER INT64_MAX
-#define TOO_LATE (INT64_MAX / 4)
 
 enum { SHARE_BITS = 10 }; /* of fractions of bandwidth */
 
@@ -41,6 +40,7 @@ struct lane {
   uint32_t depth, window;
   uint8_t engine;
   bool queue, moving;
+  bool full;    /* order full: one begins when the one before it has retired */
   int64_t free; /* the unit, the mover; since when it moves */
   int64_t last; /* retirement of the youngest one for which it is known */
   int64_t next; /* of a queue: its mover begins or ends */
@@ -120,8 +120,8 @@ static int64_t divisor(const struct run *r) {
 
 static int64_t stretched(const struct run *r, int64_t work) {
   int64_t d = divisor(r), one = INT64_C(1) << SHARE_BITS;
-  if (work > TOO_LATE / d)
-    return TOO_LATE;
+  if (work > NSR_TOO_LATE / d)
+    return NSR_TOO_LATE;
   return (work * d + one - 1) / one;
 }
 
@@ -325,11 +325,13 @@ static bool needs_met(struct run *r, int e, int channel) {
 static void enter_pipeline(struct run *r, struct lane *l, struct slot *s,
                            int64_t at) {
   const struct nsr_cost *c = &r->cost[s->variant];
-  int64_t start = at > l->free ? at : l->free;
-  l->free = start + c->interval;
-  s->retire = l->free + c->latency;
+  int64_t free = l->full ? l->last : l->free;
+  int64_t start = at > free ? at : free;
+  l->free = nsr_time_add(start, c->interval);
+  s->retire = nsr_time_add(l->free, c->latency);
   s->retire = l->last = s->retire > l->last ? s->retire : l->last;
-  r->t->engine[l->engine].unit += c->interval;
+  int64_t *unit = &r->t->engine[l->engine].unit;
+  *unit = nsr_time_add(*unit, c->interval);
 }
 
 static void note_issue(struct nsr_timed_engine *t, uint32_t insn, int64_t now) {
@@ -496,7 +498,7 @@ static enum nsr_status run_all(struct run *r) {
     struct next n = next_of(r);
     if (n.at == NEVER)
       return at_end(r);
-    if (n.at >= TOO_LATE)
+    if (n.at >= NSR_TOO_LATE)
       return nsr_fail(r->ctx, NSR_E_RANGE, NSR_NOWHERE,
                       "takes longer than clocks can tell");
     assert(n.at >= r->now);
@@ -522,7 +524,8 @@ static enum nsr_status lanes_new(struct run *r) {
     l->queue = c >= r->image->nengines;
     l->engine = (uint8_t)nsr_channel_engine(k, c);
     l->depth = l->queue ? m->queue_depth : m->pipe_window[c];
-    l->window = l->queue ? m->queue_window : l->depth;
+    l->full = nsr_channel_order(k, c) == NSR_ORDER_FULL;
+    l->window = l->queue && !l->full ? m->queue_window : 1;
     l->next = NEVER;
     uint64_t cap = at_least((uint64_t)l->depth + l->window + 1);
     l->mask = cap - 1;

@@ -11,6 +11,13 @@
 enum { NSR_FS_PER_PS = 1000 };
 #define NSR_FS_PER_NS INT64_C(1000000)
 
+/* No run gets here: times and sums of times stop at it. */
+#define NSR_TOO_LATE (INT64_MAX / 4)
+static inline int64_t nsr_time_add(int64_t a, int64_t b) {
+  int64_t sum = a < NSR_TOO_LATE && b < NSR_TOO_LATE ? a + b : NSR_TOO_LATE;
+  return sum < NSR_TOO_LATE ? sum : NSR_TOO_LATE;
+}
+
 /* What the instances of a channel have to wait for: retirements of others, by
  * number (1-based, those of steps that are NSR_STEP_SKIP not counted; they
  * are left out of such a run). */
@@ -39,11 +46,11 @@ struct nsr_timed_engine {
   int64_t unit;    /* its pipeline's unit is taken */
   int64_t control; /* register operations, branches, waiting instructions */
   int64_t issue;
-  int64_t waiting;  /* blocked: by a wait, */
-  int64_t full;     /* a full pipeline or queue, */
-  int64_t loading;  /* a register load, */
-  int64_t barrier;  /* a barrier */
-  int64_t *blocked; /* all of these by instruction */
+  int64_t waiting;       /* blocked: by a wait, */
+  int64_t full;          /* a full pipeline or queue, */
+  int64_t loading;       /* a register load, */
+  int64_t barrier;       /* a barrier */
+  int64_t *blocked;      /* all of these by instruction */
   int64_t *first, *last; /* when an instruction was issued; -1: never */
 };
 

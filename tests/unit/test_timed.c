@@ -105,6 +105,17 @@ static const struct time_case cases[] = {
      {"pipeline.window=1"},
      0,
      44},
+    {"order full: behind its retirement",
+     ".order dve full\n.engine dve\n" MEMSET "\nmemset y[16*4] value=0\nhalt\n",
+     {0},
+     0,
+     22 + 16 + 5},
+    {"a queue of order full",
+     ".queue q3 dve full\n.engine dve\ndma q3, t[1000*1], d[1000*1]\n"
+     "dma q3, t+1000[1000*1], d[1000*1]\nhalt\n",
+     {0},
+     0,
+     252 + 250},
     {"f32 sources",
      ".engine pe\nmm z{0:16}[16*4], x[16*4]\nhalt\n",
      {"pipeline.pe.f32=4"},
@@ -316,8 +327,25 @@ static void test_forms(void **state) {
     time_one(&forms[i]);
 }
 
+/* Longer than clocks can tell is said, not counted. */
+static void test_too_long(void **state) {
+  (void)state;
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_kernel *k =
+      kernel_of(ctx, HEAD ".engine dve\n.repeat 9\n"
+                          "memset x[65535*0, 65535*0, 65535*0] value=0\n.end\n"
+                          "halt\n");
+  const struct nsr_time_machine m = {.name = "m", .text = machine};
+  struct nsr_time_run *run;
+  struct nsr_time t;
+  assert_int_equal(nsr_time_record(ctx, k, NULL, &run), NSR_OK);
+  assert_int_equal(nsr_time(ctx, run, &m, NSR_TIME_AS_IS, &t), NSR_E_RANGE);
+  nsr_ctx_free(ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_schedules),
-                                     cmocka_unit_test(test_forms)};
+                                     cmocka_unit_test(test_forms),
+                                     cmocka_unit_test(test_too_long)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
