@@ -43,7 +43,7 @@ function slower(m,    i, j, c, r, any) {
         r = ratio(m, kernel[i], "auto", cost[c], form[j])
         if (form[j] == "auto" || form[j] ~ /^ideal/ || r == "" || r <= 1.01)
           continue
-        if (!any++) printf "\nWhere auto is more than 1 % slower:\n\n"
+        if (!any++) printf "\nWhere auto is more than 1 %% slower:\n\n"
         printf "- %s, a barrier at %s us: %.1f %% slower than %s\n", kernel[i],
           cost[c], (r - 1) * 100, form[j]
       }
