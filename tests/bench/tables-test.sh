@@ -65,5 +65,5 @@ expect figure '</svg>'
   echo 'tables-test: the figure has not three curves'
   failed=1
 }
-[ $failed -eq 0 ] && echo 'tables-test: tables, JSON and figures are as expected'
+[ $failed -eq 0 ] && echo 'tables-test: as expected'
 exit $failed
