@@ -113,6 +113,11 @@ struct nsr_rewrite_report {
   int64_t max_count; /* that a semaphore comes to, as constant and declared trip
                         counts have it; -1: that is not known */
   int64_t count_limit; /* most that it holds */
+  /* in innermost loops: waits, and register operations that are there for
+   * them (thresholds and counting), each once */
+  uint32_t inner_waits, inner_operations;
+  uint32_t awaited; /* pairs of a channel and a scope with work that somebody
+                       waits for */
   uint32_t nkept;
   const struct nsr_kept_barrier *kept;
   const char *facts; /* as nsr_facts_text; NULL: refused */

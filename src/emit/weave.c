@@ -183,24 +183,12 @@ static enum nsr_status find_entries(struct weave *w) {
 
 /* ---- positions */
 
-/* Whether a wait changes its mirror, for want of another register. */
-static bool bends(const struct weave *w, const struct nsr_plan_wait *x) {
-  return x->is_reg && x->nops == 0 && x->less != 0 &&
-         w->plan->temp[w->engine] == NSR_NO_REG;
-}
-
-static uint32_t wait_ops(const struct weave *w, const struct nsr_plan_wait *x) {
-  if (x->nops || !x->is_reg || x->less == 0)
-    return x->nops;
-  return bends(w, x) ? 2 : 1;
-}
-
 /* Whether the last wait of an instruction can ride on it. */
 static bool rides(const struct weave *w, uint32_t i) {
   const struct nsr_node *n = &w->plan->tree->program->nodes[w->engine][i];
   uint32_t end = w->first_wait[w->work_of[i] + 1];
   return !w->removed[i] && !n->foreign_wait &&
-         !bends(w, &w->plan->waits[end - 1]);
+         !nsr_plan_bends(w->plan, &w->plan->waits[end - 1]);
 }
 
 /* Whether a work's update is that of a no-op behind it: its own tells others,
@@ -218,7 +206,7 @@ static uint32_t count_waits(const struct weave *w, uint32_t i) {
     return 0;
   uint32_t first = w->first_wait[work], end = w->first_wait[work + 1];
   for (uint32_t x = first; x < end; x++)
-    n += 1 + wait_ops(w, &w->plan->waits[x]);
+    n += 1 + nsr_plan_wait_ops(w->plan, &w->plan->waits[x]);
   return n - (end > first && rides(w, i));
 }
 
@@ -446,7 +434,7 @@ static enum nsr_status put_threshold(struct weave *w, uint32_t i,
   *value = reg(w->plan->mirrors[x->mirror].reg);
   if (x->less == 0)
     return NSR_OK;
-  if (bends(w, x))
+  if (nsr_plan_bends(w->plan, x))
     temp = w->plan->mirrors[x->mirror].reg;
   NSR_TRY(put_op(w, i, x->less < 0 ? NSR_CTL_ADD : NSR_CTL_SUB, temp, *value,
                  imm(abs(x->less))));
@@ -480,7 +468,7 @@ static enum nsr_status put_waits(struct weave *w, uint32_t i,
       *ride = wait;
     else
       NSR_TRY(put_wait(w, i, &wait));
-    if (bends(w, pw))
+    if (nsr_plan_bends(w->plan, pw))
       NSR_TRY(put_op(w, i, pw->less < 0 ? NSR_CTL_SUB : NSR_CTL_ADD,
                      (int16_t)wait.value.v, wait.value, imm(abs(pw->less))));
   }

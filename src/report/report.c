@@ -368,6 +368,9 @@ static json_t *report_object(const struct nsr_rewrite_report *r,
                                           : json_null());
   set(&o, "count_limit",
       r->max_entries ? json_integer(r->count_limit) : json_null());
+  set(&o, "inner_waits", json_integer(r->inner_waits));
+  set(&o, "inner_operations", json_integer(r->inner_operations));
+  set(&o, "awaited", json_integer(r->awaited));
   set(&o, "may_pairs", may_pairs(r));
   set(&o, "verdict", json_string(verdict(r)));
   set(&o, "judgement", r->judged ? judgement(&r->judgement) : json_null());

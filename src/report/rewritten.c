@@ -1,6 +1,8 @@
 /* rewritten.c - the report from what the passes made. */
 #include "report/rewritten.h"
 
+#include <stdlib.h>
+
 #include "base/vec.h"
 #include "ir/keeps.h"
 #include "sync/bounds.h"
@@ -134,6 +136,69 @@ static void set_bounds(const struct nsr_plan *plan,
   r->max_entries = plan->largest ? r->count_limit / plan->largest : 0;
 }
 
+/* By scope: whether the innermost loop around it holds no other. */
+static enum nsr_status find_inner(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                                  bool **out) {
+  uint32_t *loop;
+  NSR_NEW(ctx, NSR_SCRATCH, *out, t->nscopes);
+  NSR_NEW(ctx, NSR_SCRATCH, loop, t->nscopes);
+  for (uint32_t s = 1; s < t->nscopes; s++) {
+    loop[s] = loop[t->scopes[s].parent];
+    if (t->scopes[s].kind != NSR_SCOPE_LOOP)
+      continue;
+    for (uint32_t l = loop[s]; l != 0 && (*out)[l];
+         l = loop[t->scopes[l].parent])
+      (*out)[l] = false;
+    loop[s] = s;
+    (*out)[s] = true;
+  }
+  for (uint32_t s = 1; s < t->nscopes; s++)
+    (*out)[s] = loop[s] != 0 && (*out)[loop[s]];
+  return NSR_OK;
+}
+
+static enum nsr_status count_inner(struct nsr_ctx *ctx,
+                                   const struct nsr_plan *plan,
+                                   struct nsr_rewrite_report *r) {
+  const struct nsr_tree *t = plan->tree;
+  bool *inner;
+  NSR_TRY(find_inner(ctx, t, &inner));
+  for (uint32_t i = 0; i < plan->nwaits; i++)
+    if (inner[t->works[plan->waits[i].c].scope]) {
+      r->inner_waits++;
+      r->inner_operations += nsr_plan_wait_ops(plan, &plan->waits[i]);
+    }
+  for (uint32_t m = 0; m < plan->nmirrors; m++) {
+    const struct nsr_plan_class *c = &plan->classes[plan->mirrors[m].class];
+    for (uint32_t i = 0; i < c->nsteps; i++)
+      r->inner_operations += inner[plan->steps[c->first_step + i].scope];
+  }
+  return NSR_OK;
+}
+
+static int by_number(const void *a, const void *b) {
+  const uint64_t *x = a, *y = b;
+  return *x < *y ? -1 : *x > *y;
+}
+
+static enum nsr_status count_awaited(struct nsr_ctx *ctx,
+                                     const struct nsr_plan *plan,
+                                     struct nsr_rewrite_report *r) {
+  const struct nsr_tree *t = plan->tree;
+  uint64_t *pairs;
+  uint32_t n = 0;
+  NSR_NEW(ctx, NSR_SCRATCH, pairs, t->nworks);
+  for (uint32_t w = 0; w < t->nworks; w++)
+    if (plan->update[w] >= 0)
+      pairs[n++] =
+          (uint64_t)t->works[w].scope << 8 | (uint8_t)t->works[w].channel;
+  if (n)
+    qsort(pairs, n, sizeof *pairs, by_number);
+  for (uint32_t i = 0; i < n; i++)
+    r->awaited += i == 0 || pairs[i] != pairs[i - 1];
+  return NSR_OK;
+}
+
 enum nsr_status nsr_report_plan(struct nsr_ctx *ctx,
                                 const struct nsr_deps *deps,
                                 const struct nsr_plan *plan,
@@ -142,6 +207,8 @@ enum nsr_status nsr_report_plan(struct nsr_ctx *ctx,
   r->dependences = deps->n;
   NSR_TRY(may_pairs(ctx, deps, r));
   set_bounds(plan, r);
+  NSR_TRY(count_inner(ctx, plan, r));
+  NSR_TRY(count_awaited(ctx, plan, r));
   r->semaphores = plan->nsems;
   r->scheme = plan->scheme;
   for (int e = 0; e < NSR_MAX_ENGINES; e++)

@@ -276,3 +276,17 @@ enum nsr_status nsr_plan_make(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   out->lack = p.c.lack;
   return out->lack.any ? NSR_OK : build(&p, out);
 }
+
+bool nsr_plan_bends(const struct nsr_plan *plan,
+                    const struct nsr_plan_wait *w) {
+  int engine = plan->tree->works[w->c].engine;
+  return w->is_reg && w->nops == 0 && w->less != 0 &&
+         plan->temp[engine] == NSR_NO_REG;
+}
+
+uint32_t nsr_plan_wait_ops(const struct nsr_plan *plan,
+                           const struct nsr_plan_wait *w) {
+  if (w->nops || !w->is_reg || w->less == 0)
+    return w->nops;
+  return nsr_plan_bends(plan, w) ? 2 : 1;
+}

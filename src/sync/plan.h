@@ -121,4 +121,10 @@ NSR_MUST_USE enum nsr_status nsr_plan_make(struct nsr_ctx *ctx,
                                            const struct nsr_budget *budget,
                                            struct nsr_plan *out);
 
+/* Whether a wait changes its mirror, for want of another register. */
+bool nsr_plan_bends(const struct nsr_plan *plan, const struct nsr_plan_wait *w);
+/* Operations for the threshold of a wait, undoing that included. */
+uint32_t nsr_plan_wait_ops(const struct nsr_plan *plan,
+                           const struct nsr_plan_wait *w);
+
 #endif

@@ -29,6 +29,11 @@ static struct nsr_rewrite_report report(void) {
                                  .may_pairs = 1,
                                  .pairs = pairs,
                                  .max_entries = 715827882,
+                                 .max_count = -1,
+                                 .count_limit = 2147483647,
+                                 .inner_waits = 6,
+                                 .inner_operations = 4,
+                                 .awaited = 2,
                                  .nkept = 2,
                                  .kept = kept,
                                  .changed = true,
@@ -111,7 +116,9 @@ static void test_text(void **state) {
                                                             4, 2) "}]}\n"
 
 #define PAIRS                                                                  \
-  "\"max_entries\":715827882,\"may_pairs\":[{\"first\":{\"engine\":\"sp\","    \
+  "\"max_entries\":715827882,\"max_count\":null,\"count_limit\":2147483647,"   \
+  "\"inner_waits\":6,\"inner_operations\":4,\"awaited\":2,"                    \
+  "\"may_pairs\":[{\"first\":{\"engine\":\"sp\","                              \
   "\"index\":2,\"label\":null,\"source\":null},\"second\":{\"engine\":"        \
   "\"act\","                                                                   \
   "\"index\":5,\"label\":null,\"source\":null},\"where\":\"sbuf bytes\"}],"

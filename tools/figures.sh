@@ -1,0 +1,75 @@
+#!/bin/sh
+# usage: figures.sh [OPTIONS OF nsync-rewrite]
+#
+# What synchronisation costs in rewritten kernels: those of the suite and some
+# random ones, of all instruction sets, and the hand-written ones. For each: the
+# scheme, waits in innermost loops, register operations there (thresholds and
+# counting) and operations for a wait; semaphores, and pairs of a channel and a
+# scope with work that is waited for; barriers that stay, the exit barrier apart.
+# Nothing is judged. BUILD names a build folder (build).
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+bin=${BUILD:-$root/build}/bin
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# the number (or word) that a report has under a key
+get() {
+  sed -n "s/.*\"$1\":\"\{0,1\}\([-a-z0-9 ]*\).*/\1/p" "$dir/r.json"
+}
+
+figures() { # NAME FILE OPTIONS..
+  name=$1
+  file=$2
+  shift 2
+  "$bin/nsync-rewrite" --quiet --verify=none "$@" --json="$dir/r.json" \
+    "$file" -o "$dir/out.o" 2>/dev/null || {
+    echo "$name refused"
+    return
+  }
+  kept=$(tr '{' '\n' <"$dir/r.json" | grep -c '"reason":' || true)
+  sems=$(sed 's/.*"registers":[0-9]*,"semaphores":\([0-9]*\),.*/\1/' \
+    "$dir/r.json")
+  echo "$name $(get scheme | tr ' ' -) $(get inner_waits)" \
+    "$(get inner_operations) $sems $(get awaited) $((kept - 1))"
+}
+
+all() {
+  for isa in tile64 lane48; do
+    for kernel in $("$bin/nsync-gen" --list | cut -d' ' -f1); do
+      "$bin/nsync-gen" "$kernel" --isa=$isa -o "$dir/k.o" 2>/dev/null ||
+        continue
+      figures "$kernel/$isa" "$dir/k.o" "$@"
+    done
+    for seed in 1 2 3 4 5 6 7 8; do
+      "$bin/nsync-gen" random --isa=$isa --seed=$seed \
+        --instructions=$((seed * 60)) -o "$dir/k.o"
+      figures "random-$seed/$isa" "$dir/k.o" "$@"
+    done
+  done
+  for text in "$root"/fixtures/*/barrier.s \
+    "$root"/fixtures/control/*/barrier.s; do
+    "$bin/nsync-as" "$text" -o "$dir/k.o" 2>/dev/null || continue
+    figures "$(basename "$(dirname "$text")")" "$dir/k.o" "$@"
+  done
+}
+
+all "$@" | awk '
+  function ratio(a, b) { return b ? sprintf("%.2f", a / b) : "-" }
+  BEGIN {
+    printf "%-26s %-16s %6s %6s %8s %6s %8s %8s %5s\n", "kernel", "scheme",
+      "waits", "ops", "ops/wait", "sems", "awaited", "per pair", "stay"
+  }
+  $2 == "refused" { printf "%-26s refused\n", $1; next }
+  NF < 7 { printf "%-26s unchanged\n", $1; next }
+  {
+    printf "%-26s %-16s %6d %6d %8s %6d %8d %8s %5d\n", $1, $2, $3, $4,
+      ratio($4, $3), $5, $6, ratio($5, $6), $7
+    waits += $3; ops += $4; sems += $5; pairs += $6; stay += $7; n++
+    if ($3 && $4 / $3 > worst) worst = $4 / $3
+  }
+  END {
+    printf "%-26s %-16s %6d %6d %8s %6d %8d %8s %5d\n", n " kernels", "",
+      waits, ops, ratio(ops, waits), sems, pairs, ratio(sems, pairs), stay
+    printf "most operations for a wait: %.2f\n", worst
+  }'
