@@ -5,7 +5,8 @@
 # random ones, of all instruction sets, and the hand-written ones. For each: the
 # scheme, waits in innermost loops, register operations there (thresholds and
 # counting) and operations for a wait; semaphores, and pairs of a channel and a
-# scope with work that is waited for; barriers that stay, the exit barrier apart.
+# scope with work that is waited for; barriers that stay, apart from those at
+# exits.
 # Nothing is judged. BUILD names a build folder (build).
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)

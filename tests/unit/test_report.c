@@ -136,7 +136,8 @@ static void test_json(void **state) {
              "\"verdict\":\"equal\",\"judgement\":{\"verdict\":\"equal\","
              "\"fault\":null,\"text\":null,\"input\":null,\"equal_inputs\":60,"
              "\"undecided_inputs\":0,\"instances\":12345,\"may_pairs\":0,"
-             "\"notes\":null},\"kept_barriers\":[{\"engine\":\"sp\",\"index\":"
+             "\"notes\":null},\"exhaustive\":null,"
+             "\"kept_barriers\":[{\"engine\":\"sp\",\"index\":"
              "12,"
              "\"label\":\"done\",\"source\":{\"file\":\"k.s\",\"line\":40},"
              "\"reason\":\"exit barrier\"},{\"engine\":\"act\",\"index\":3,"
@@ -151,7 +152,8 @@ static void test_json(void **state) {
                 30, 37, 6, 2, 1, 6,
                 3) ",\"semaphores\":3,\"scheme\":\"mixed\",\"scopes\":2,"
                    "\"dependences\":7," PAIRS "\"verdict\":\"not "
-                   "judged\",\"judgement\":null,\"kept_barriers\":[],"
+                   "judged\",\"judgement\":null,\"exhaustive\":null,"
+                   "\"kept_barriers\":[],"
                    "\"facts\":[]," ENGINES);
 }
 
