@@ -39,7 +39,6 @@ struct search {
   const uint32_t *target;
   struct nsr_sites sites;
   struct nsr_chains chains;
-  uint32_t *loop_of;                         /* by work: nsr_distance_loop */
   NSR_VEC(uint32_t) marks[NSR_MAX_CHANNELS]; /* markers that have a place */
   bool *complete; /* by work: ordered behind all that it conflicts with */
   uint32_t *first;
@@ -70,43 +69,57 @@ static int by_consumer(const void *a, const void *b) {
 }
 
 /* How many of the latest executions of p need not have retired, if no
- * conflict is nearer than k iterations: p runs once in each. Another k, or a p
- * that may be passed by, leaves the most recent instance. */
-static uint8_t lag_of(const struct search *s, uint32_t p, uint32_t k) {
+ * conflict is nearer than k iterations of a loop: p runs once in each. Another
+ * k, or a p that may be passed by, leaves the most recent instance. */
+static uint8_t lag_of(const struct search *s, uint32_t p, uint32_t loop,
+                      uint32_t k) {
   uint32_t lag = 0;
-  if (k > 0 && nsr_distance_every(s->d, p))
+  if (k > 0 && nsr_distance_every(s->d, p, loop))
     lag = p < s->w ? k : k - 1;
   return (uint8_t)(lag < NSR_MAX_LAG ? lag : NSR_MAX_LAG);
 }
 
-/* The nearest distance, in iterations of the outermost loop, at which an
- * execution of a later work can precede one of an earlier: 0 where a loop
- * inside that one is around both. */
-static uint32_t nearest(const struct nsr_tree *t, uint32_t shared) {
-  uint32_t loops = 0;
-  for (uint32_t s = shared; s != NSR_NONE; s = t->scopes[s].parent)
-    loops += t->scopes[s].kind == NSR_SCOPE_LOOP;
-  return loops == 1;
+/* The loop around both works whose iterations tell apart what they touch,
+ * NSR_NONE: none. */
+static uint32_t counting_loop(const struct search *s, const struct nsr_form *p,
+                              const struct nsr_form *c,
+                              const struct nsr_dep *d) {
+  const struct nsr_tree *t = s->t;
+  uint32_t a = p->loop == NSR_NONE ? c->loop : p->loop;
+  bool both = a != NSR_NONE && (c->loop == NSR_NONE || c->loop == a) &&
+              nsr_common_in(t, t->works[d->p].scope, a) &&
+              nsr_common_in(t, t->works[d->c].scope, a);
+  return both ? a : NSR_NONE;
 }
 
-/* Sets lag and sureness of a pair at distances from `least` on; false: it
- * never conflicts. */
+/* Sets distance, lag and sureness of a pair, in one execution of a body around
+ * both (together) or not; false: it never conflicts. */
 static bool set_distance(const struct search *s, const struct nsr_site *x,
-                         uint32_t least, struct nsr_dep *d) {
-  bool exact =
-      s->loop_of[d->p] != NSR_NONE && s->loop_of[d->p] == s->loop_of[d->c];
-  uint32_t k = least;
+                         bool together, struct nsr_dep *d) {
+  const struct nsr_tree *t = s->t;
+  const struct nsr_pattern *p = &s->sites.groups[x->group].pattern;
+  const struct nsr_pattern *c = &s->sites.groups[s->site->group].pattern;
+  uint32_t inner = nsr_common_loop(
+      t, nsr_common_shared(t, t->works[d->p].scope, t->works[d->c].scope));
+  d->loop = counting_loop(s, &p->form, &c->form, d);
+  bool exact = d->loop != NSR_NONE;
+  if (!exact) {
+    d->loop = inner;
+    exact = inner != NSR_NONE && p->form.kind == NSR_FORM_CONST &&
+            c->form.kind == NSR_FORM_CONST;
+  }
+  /* a loop inside that one may be around both */
+  uint32_t k = !together && inner == d->loop;
   if (exact)
-    k = nsr_pattern_distance(
-        s->t->program->k, &s->sites.groups[x->group].pattern,
-        &s->sites.groups[s->site->group].pattern, least, &exact);
+    k = nsr_pattern_distance(t->program->k, p, c, k, &exact);
   if (k == NSR_NEVER)
     return false;
-  d->lag = exact ? lag_of(s, d->p, k) : 0;
+  d->lag = exact ? lag_of(s, d->p, d->loop, k) : 0;
   d->distance = (uint8_t)(k < UINT8_MAX ? k : UINT8_MAX);
   d->exact = exact;
   d->sure = exact && k == 0 && !x->may && !s->site->may &&
-            nsr_distance_every(s->d, d->p) && nsr_distance_every(s->d, d->c);
+            nsr_distance_every(s->d, d->p, d->loop) &&
+            nsr_distance_every(s->d, d->c, d->loop);
   return true;
 }
 
@@ -183,7 +196,7 @@ static enum nsr_status leave_open(struct search *s, const struct nsr_site *x,
   d->unordered = !d->allowed && !nsr_open_exclusive(s->t, d);
   if (!same_region(s->t, d))
     return s->outside ? add_trouble(s) : NSR_OK;
-  if (!set_distance(s, x, nearest(s->t, s->t->works[d->p].scope), d))
+  if (!set_distance(s, x, false, d))
     d->overlap = NSR_OVERLAP_NO;
   if (d->lag == 0)
     d->lag = 1;
@@ -216,15 +229,11 @@ static enum nsr_status look(struct search *s, const struct nsr_chain_entry *e,
                       .overlap = must ? NSR_OVERLAP_MUST : NSR_OVERLAP_MAY,
                       .kinds = kinds_of(x, s->site),
                       .where = l->where};
-  uint32_t least = 0;
   bool known;
   nsr_work_count(s->ctx, NSR_WORK_DEP, 1);
-  if (e->work >= s->w)
-    least = nearest(
-        t, nsr_common_shared(t, t->works[e->work].scope, t->works[s->w].scope));
   *out = NEVER_MEETS;
   *lag = 0;
-  if (!set_distance(s, x, least, &d))
+  if (!set_distance(s, x, e->work < s->w, &d))
     return NSR_OK;
   *lag = d.lag;
   *out = ORDERED;
@@ -487,6 +496,17 @@ static void sort_pairs(struct nsr_dep *v, size_t n) {
   }
 }
 
+/* The nearer one, or that of the loop further inside. */
+static void merge_distances(const struct nsr_tree *t, struct nsr_dep *to,
+                            const struct nsr_dep *d) {
+  to->exact &= d->exact && d->loop == to->loop;
+  if (d->loop == to->loop ? d->distance < to->distance
+                          : nsr_common_in(t, d->loop, to->loop)) {
+    to->loop = d->loop;
+    to->distance = d->distance;
+  }
+}
+
 /* Takes pairs that several of their accesses make together, the strictest of
  * each. */
 static void merge_pairs(struct search *s, uint32_t from) {
@@ -509,9 +529,7 @@ static void merge_pairs(struct search *s, uint32_t from) {
     last->unordered &= v[i].unordered;
     last->allowed |= v[i].allowed;
     last->kinds |= v[i].kinds;
-    last->exact &= v[i].exact;
-    if (v[i].distance < last->distance)
-      last->distance = v[i].distance;
+    merge_distances(s->t, last, &v[i]);
   }
   s->deps.n = kept;
 }
@@ -593,9 +611,6 @@ static enum nsr_status prepare(struct search *s) {
     s->outside |= s->sites.sites[i].external;
   NSR_NEW(s->ctx, NSR_SCRATCH, s->complete, t->nworks);
   NSR_NEW(s->ctx, NSR_SCRATCH, s->first, t->nworks + 1);
-  NSR_NEW(s->ctx, NSR_SCRATCH, s->loop_of, t->nworks);
-  for (uint32_t w = 0; w < t->nworks; w++)
-    s->loop_of[w] = nsr_distance_loop(s->d, w);
   for (uint32_t w = 0; w < t->nworks; w++)
     if (t->works[w].marker && t->works[w].insn != NSR_NONE)
       NSR_PUSH(s->ctx, NSR_SCRATCH, &s->marks[t->works[w].channel], w);

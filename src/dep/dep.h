@@ -20,15 +20,16 @@ enum {
 
 struct nsr_dep {
   uint32_t p, c;    /* works; p >= c: carried by a loop around both */
+  uint32_t loop;    /* around both: that tells apart what they touch, else the
+                       innermost; NSR_NONE: none */
   uint8_t lag;      /* 0..NSR_MAX_LAG */
   uint8_t overlap;  /* enum nsr_overlap; NO: nothing is owed */
   bool unordered;   /* a may pair that the input leaves unordered */
   bool allowed;     /* a race that facts allow */
   bool sure;        /* addresses that differ by iteration meet in each one */
   uint8_t kinds;    /* what it keeps in order: NSR_DEP_RAW, .. */
-  uint8_t distance; /* no conflict is nearer, in iterations of the outermost
-                       loop around both, 255 at most; where a loop inside that
-                       one is around both, 0 */
+  uint8_t distance; /* no conflict is nearer, in iterations of `loop`, 255 at
+                       most; where a loop inside that one is around both, 0 */
   bool exact;       /* .. and there is one at that distance, if at all */
   struct nsr_bytes where; /* bytes in common */
 };

@@ -1,8 +1,7 @@
 /* distance.c - footprints against footprints, iteration by iteration.
  *
- * A loop without a loop around it runs one trip, so iterations of it are
- * numbered alike on all engines, and all executions of both instructions lie
- * in it.
+ * Iterations of a loop are counted from the start of the kernel, through all
+ * its trips, and numbered alike on all engines where each passes a barrier.
  */
 #include "dep/distance.h"
 
@@ -23,25 +22,29 @@ enum nsr_status nsr_distances_init(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
-bool nsr_distance_every(const struct nsr_distances *d, uint32_t w) {
+bool nsr_distance_every(const struct nsr_distances *d, uint32_t w,
+                        uint32_t loop) {
   const struct nsr_work *x = &d->tree->works[w];
   const struct nsr_cfg *g = d->tree->local[x->engine].cfg;
-  return d->values[x->engine].every[g->block_of[x->insn]];
+  return loop != NSR_NONE && nsr_common_loop(d->tree, x->scope) == loop &&
+         d->values[x->engine].every[g->block_of[x->insn]];
 }
 
-uint32_t nsr_distance_loop(const struct nsr_distances *d, uint32_t w) {
-  const struct nsr_tree *t = d->tree;
-  uint32_t loop = NSR_NONE;
-  for (uint32_t s = t->works[w].scope; s != NSR_NONE; s = t->scopes[s].parent)
-    if (t->scopes[s].kind == NSR_SCOPE_LOOP)
-      loop = s;
-  return loop != NSR_NONE && t->scopes[loop].anchored ? loop : NSR_NONE;
+/* The common loop that is an engine's own one, around a scope; NSR_NONE where
+ * its iterations are not numbered alike on all engines. */
+static uint32_t common_loop(const struct nsr_tree *t, uint32_t scope,
+                            int engine, uint32_t local) {
+  while (scope != NSR_NONE && (t->scopes[scope].kind != NSR_SCOPE_LOOP ||
+                               t->scopes[scope].local[engine] != local))
+    scope = t->scopes[scope].parent;
+  return scope != NSR_NONE && t->scopes[scope].anchored ? scope : NSR_NONE;
 }
 
 /* Member by member: what is between them may be anything in `f`. */
 static void copy_form(struct nsr_form *out, const struct nsr_form *f) {
   out->kind = f->kind;
   out->period = f->period;
+  out->loop = f->loop;
   out->base = f->base;
   out->step = f->step;
   memcpy(out->values, f->values, sizeof out->values);
@@ -55,13 +58,18 @@ void nsr_pattern_of(const struct nsr_distances *d, uint32_t w,
   out->op = x->operands[operand];
   out->tensor = nsr_operand_tensor(d->tree->program->stream[work->engine],
                                    work->insn, operand);
-  out->loop = nsr_distance_loop(d, w);
   out->form.kind = NSR_FORM_CONST;
+  out->form.loop = NSR_NONE;
   if (out->op.reg < 0)
     return;
   struct nsr_form form =
       nsr_values_form(&d->values[work->engine], work->insn, operand);
   copy_form(&out->form, &form);
+  if (form.loop == NSR_NONE)
+    return;
+  out->form.loop = common_loop(d->tree, work->scope, work->engine, form.loop);
+  if (out->form.loop == NSR_NONE)
+    out->form.kind = NSR_FORM_UNKNOWN;
 }
 
 /* Whether the accesses overlap with the given register values. */

@@ -22,9 +22,8 @@ NSR_MUST_USE enum nsr_status nsr_distances_init(struct nsr_ctx *ctx,
 struct nsr_pattern {
   struct nsr_operand op;
   uint32_t tensor;      /* it is tied to, NSR_NONE: none */
-  uint32_t loop;        /* around it: nsr_distance_loop */
   struct nsr_form form; /* of the address register; a constant where there is
-                           none */
+                           none; form.loop is a scope of the common tree */
 };
 
 /* The pattern of an operand of work w, decoded as x. Members that mean
@@ -34,22 +33,19 @@ void nsr_pattern_of(const struct nsr_distances *d, uint32_t w,
                     struct nsr_pattern *out);
 
 /* The smallest k >= least such that p in some iteration t, and c in iteration
- * t + k of the outermost loop around both, touch a common byte; NSR_NEVER:
- * none. *exact is false where addresses are not known well enough: then
- * k = least, the safe answer. Rotation with coprime or long periods and affine
- * addresses with different steps are of that kind. The patterns have bytes in
- * common, and iterations of the loop are numbered alike. */
+ * t + k of the loop that counts their addresses, touch a common byte;
+ * NSR_NEVER: none. *exact is false where addresses are not known well enough:
+ * then k = least, the safe answer. Rotation with coprime or long periods and
+ * affine addresses with different steps are of that kind. The patterns have
+ * bytes in common, and where both move they are counted by one loop. */
 uint32_t nsr_pattern_distance(const struct nsr_kernel *k,
                               const struct nsr_pattern *p,
                               const struct nsr_pattern *c, uint32_t least,
                               bool *exact);
 
-/* Scope of the outermost loop around a work, if its iterations are numbered
- * alike on all engines, else NSR_NONE. */
-uint32_t nsr_distance_loop(const struct nsr_distances *d, uint32_t w);
-
-/* Whether work w runs exactly once in each completed iteration of the
- * outermost loop around it. */
-bool nsr_distance_every(const struct nsr_distances *d, uint32_t w);
+/* Whether work w runs exactly once in each iteration of a loop that counts
+ * addresses. */
+bool nsr_distance_every(const struct nsr_distances *d, uint32_t w,
+                        uint32_t loop);
 
 #endif

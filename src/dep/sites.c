@@ -183,7 +183,7 @@ static enum nsr_status plain_site(struct finder *f, uint32_t w,
                                   enum nsr_role role) {
   struct nsr_pattern none;
   memset(&none, 0, sizeof none);
-  none.loop = NSR_NONE;
+  none.form.loop = NSR_NONE;
   none.tensor = NSR_NONE;
   return push_site(f, w, footprint, &none, role);
 }

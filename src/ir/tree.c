@@ -32,6 +32,12 @@ struct build {
   bool last_round;
 };
 
+uint32_t nsr_common_loop(const struct nsr_tree *t, uint32_t scope) {
+  while (scope != NSR_NONE && t->scopes[scope].kind != NSR_SCOPE_LOOP)
+    scope = t->scopes[scope].parent;
+  return scope;
+}
+
 uint32_t nsr_common_shared(const struct nsr_tree *t, uint32_t a, uint32_t b) {
   while (!nsr_common_in(t, b, a))
     a = t->scopes[a].parent;

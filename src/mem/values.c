@@ -8,10 +8,6 @@
 #include "base/pieces.h"
 #include "base/vec.h"
 
-/* While a loop's round is run symbolically, a value may be a register's at
- * the round's start plus a constant. */
-enum { FORM_START = NSR_FORM_PERIODIC + 1 };
-
 /* A loop's register operations that run in every iteration, in order. */
 struct round {
   NSR_VEC(struct nsr_insn) ops;
@@ -25,211 +21,15 @@ struct build {
   uint32_t nregs;
   struct nsr_pieces envs; /* a form by register */
   struct nsr_pieces bits; /* a bit by register */
-  struct round round;     /* of the outermost loop around here */
+  struct round round;     /* of the loop entered last */
   bool *every;
   uint8_t *back;
+  uint8_t *leaves; /* by block: enum leaves, of the loop entered last */
+  /* of the outermost loop around here */
+  struct nsr_form *before; /* registers in front of it */
+  uint32_t *sets;          /* by register: places in it that set it */
   NSR_VEC(struct nsr_operand_form) forms;
 };
-
-static const struct nsr_form unknown = {.kind = NSR_FORM_UNKNOWN};
-
-static struct nsr_form constant(int32_t v) {
-  return (struct nsr_form){.kind = NSR_FORM_CONST, .base = v};
-}
-
-int32_t nsr_form_at(const struct nsr_form *f, uint32_t t) {
-  switch (f->kind) {
-  case NSR_FORM_AFFINE:
-    return (int32_t)((uint32_t)f->base + (uint32_t)f->step * t);
-  case NSR_FORM_PERIODIC:
-    return f->values[t % f->period];
-  default:
-    return f->base;
-  }
-}
-
-/* ---- operations on forms */
-
-static int32_t wrap(int64_t v) { return (int32_t)(uint32_t)(uint64_t)v; }
-
-static bool fold(enum nsr_ctl op, int32_t a, int32_t b, int32_t *out) {
-  uint32_t ua = (uint32_t)a, n = (uint32_t)b & 31;
-  switch (op) {
-  case NSR_CTL_ADD:
-    *out = wrap((int64_t)a + b);
-    return true;
-  case NSR_CTL_SUB:
-    *out = wrap((int64_t)a - b);
-    return true;
-  case NSR_CTL_MUL:
-    *out = wrap((int64_t)a * b);
-    return true;
-  case NSR_CTL_AND:
-    *out = a & b;
-    return true;
-  case NSR_CTL_OR:
-    *out = a | b;
-    return true;
-  case NSR_CTL_XOR:
-    *out = a ^ b;
-    return true;
-  case NSR_CTL_SHL:
-    *out = (int32_t)(ua << n);
-    return true;
-  case NSR_CTL_SHR:
-    *out = a < 0 ? ~(int32_t)(~ua >> n) : (int32_t)(ua >> n);
-    return true;
-  case NSR_CTL_REM:
-    if (b == 0)
-      return false;
-    *out = b == -1 ? 0 : a % b;
-    return true;
-  case NSR_CTL_MIN:
-    *out = a < b ? a : b;
-    return true;
-  case NSR_CTL_MAX:
-    *out = a > b ? a : b;
-    return true;
-  default:
-    return false;
-  }
-}
-
-static bool compare(enum nsr_ctl op, int32_t a, int32_t b, int32_t *out) {
-  switch (op) {
-  case NSR_CTL_GT:
-    *out = a > b;
-    return true;
-  case NSR_CTL_GE:
-    *out = a >= b;
-    return true;
-  case NSR_CTL_LT:
-    *out = a < b;
-    return true;
-  case NSR_CTL_LE:
-    *out = a <= b;
-    return true;
-  case NSR_CTL_EQ:
-    *out = a == b;
-    return true;
-  case NSR_CTL_NE:
-    *out = a != b;
-    return true;
-  default:
-    return fold(op, a, b, out);
-  }
-}
-
-uint32_t nsr_form_period(const struct nsr_form *f) {
-  return f->kind == NSR_FORM_PERIODIC ? f->period : 1;
-}
-
-static uint32_t gcd(uint32_t a, uint32_t b) {
-  while (b) {
-    uint32_t r = a % b;
-    a = b;
-    b = r;
-  }
-  return a;
-}
-
-uint32_t nsr_common_period(uint32_t a, uint32_t b) { return a / gcd(a, b) * b; }
-
-/* Value by value over a common period; constants have period 1. */
-static struct nsr_form pointwise(enum nsr_ctl op, const struct nsr_form *a,
-                                 const struct nsr_form *b) {
-  uint32_t period = nsr_common_period(nsr_form_period(a), nsr_form_period(b));
-  struct nsr_form f = {.kind = NSR_FORM_PERIODIC, .period = (uint8_t)period};
-  if (period > NSR_MAX_PERIOD)
-    return unknown;
-  for (uint32_t t = 0; t < period; t++)
-    if (!compare(op, nsr_form_at(a, t), nsr_form_at(b, t), &f.values[t]))
-      return unknown;
-  return period == 1 ? constant(f.values[0]) : f;
-}
-
-/* a + step*t modulo m, for a and step >= 0. */
-static struct nsr_form modulo(const struct nsr_form *a, int32_t m) {
-  struct nsr_form f = {.kind = NSR_FORM_PERIODIC};
-  if (m <= 0 || a->base < 0 || a->step < 0)
-    return unknown;
-  uint32_t period = (uint32_t)m / gcd((uint32_t)m, (uint32_t)a->step);
-  if (period > NSR_MAX_PERIOD)
-    return unknown;
-  f.period = (uint8_t)period;
-  for (uint32_t t = 0; t < period; t++)
-    f.values[t] = (int32_t)(((int64_t)a->base + (int64_t)a->step * t) % m);
-  return period == 1 ? constant(f.values[0]) : f;
-}
-
-/* a is affine or start-relative, k a constant. */
-static struct nsr_form by_constant(enum nsr_ctl op, const struct nsr_form *a,
-                                   int32_t k) {
-  struct nsr_form f = *a;
-  if (op == NSR_CTL_ADD || op == NSR_CTL_SUB) {
-    f.base =
-        wrap(op == NSR_CTL_ADD ? (int64_t)f.base + k : (int64_t)f.base - k);
-    return f;
-  }
-  if (a->kind != NSR_FORM_AFFINE)
-    return unknown;
-  if (op == NSR_CTL_SHL && k >= 0 && k < 31) {
-    op = NSR_CTL_MUL;
-    k = (int32_t)1 << k;
-  }
-  if (op == NSR_CTL_MUL) {
-    int64_t base = (int64_t)f.base * k, step = (int64_t)f.step * k;
-    if (base != (int32_t)base || step != (int32_t)step)
-      return unknown;
-    f.base = (int32_t)base;
-    f.step = (int32_t)step;
-    return f;
-  }
-  if (op == NSR_CTL_REM)
-    return modulo(a, k);
-  if (op == NSR_CTL_AND && k >= 0 && k < INT32_MAX && (k & (k + 1)) == 0)
-    return modulo(a, k + 1);
-  return unknown;
-}
-
-static bool counts(const struct nsr_form *f) {
-  return f->kind == NSR_FORM_AFFINE || f->kind == FORM_START;
-}
-
-static struct nsr_form combine(enum nsr_ctl op, const struct nsr_form *a,
-                               const struct nsr_form *b) {
-  if (a->kind == NSR_FORM_UNKNOWN || b->kind == NSR_FORM_UNKNOWN)
-    return unknown;
-  if (!counts(a) && !counts(b))
-    return pointwise(op, a, b);
-  if (counts(a) && b->kind == NSR_FORM_CONST)
-    return by_constant(op, a, b->base);
-  if (counts(b) && a->kind == NSR_FORM_CONST &&
-      (op == NSR_CTL_ADD || op == NSR_CTL_MUL || op == NSR_CTL_AND))
-    return by_constant(op, b, a->base);
-  return unknown;
-}
-
-static struct nsr_form value_of(const struct nsr_form *env,
-                                const struct nsr_val *v) {
-  return v->is_reg ? env[v->v] : constant(v->v);
-}
-
-/* Applies an instruction to the registers. */
-static void apply(struct nsr_form *env, const struct nsr_insn *x) {
-  if (x->dst < 0)
-    return;
-  if (x->desc->cls != NSR_CONTROL || x->desc->ctl == NSR_CTL_SEL) {
-    env[x->dst] = unknown;
-    return;
-  }
-  struct nsr_form a = value_of(env, &x->a);
-  if (x->desc->ctl != NSR_CTL_MOV) {
-    struct nsr_form b = value_of(env, &x->b);
-    a = combine(x->desc->ctl, &a, &b);
-  }
-  env[x->dst] = a;
-}
 
 /* ---- instructions of scopes */
 
@@ -243,10 +43,88 @@ static void forget(const struct build *b, struct nsr_form *env,
                    const uint64_t *set) {
   for (uint32_t r = 0; r < b->nregs; r++)
     if (nsr_bit(set, r))
-      env[r] = unknown;
+      env[r] = nsr_form_unknown;
 }
 
-/* ---- one round of an outermost loop */
+/* ---- one round of a loop */
+
+/* What the iteration that leaves a loop does with a block of it. A loop that is
+ * entered again and again counts on where it was left, so its registers must
+ * be advanced as often as its barrier is passed: on all engines that is as
+ * often. */
+enum leaves { LEAVES_OUT, LEAVES_SOMETIMES, LEAVES_RUN };
+
+static void mark_way_out(const struct build *b, uint32_t header, uint32_t block,
+                         enum leaves mark) {
+  uint32_t a = block;
+  while (b->leaves[a] < mark) {
+    b->leaves[a] = (uint8_t)mark;
+    if (a == header)
+      break;
+    a = b->g->blocks[a].idom;
+  }
+}
+
+static uint32_t common_dominator(const struct nsr_cfg *g, uint32_t a,
+                                 uint32_t c) {
+  while (a != c)
+    if (g->blocks[a].rpo > g->blocks[c].rpo)
+      a = g->blocks[a].idom;
+    else
+      c = g->blocks[c].idom;
+  return a;
+}
+
+static bool is_left_from(const struct nsr_cfg *g, uint32_t block,
+                         uint32_t loop) {
+  for (int i = 0; i < 2; i++) {
+    uint32_t to = g->blocks[block].succ[i];
+    if (to != NSR_NONE && !nsr_cfg_in_loop(g, to, loop))
+      return true;
+  }
+  return false;
+}
+
+static void find_ways_out(const struct build *b, uint32_t loop) {
+  const struct nsr_loop *l = &b->g->loops[loop];
+  uint32_t all = NSR_NONE;
+  for (uint32_t i = 0; i < l->nblocks; i++)
+    b->leaves[l->blocks[i]] = LEAVES_OUT;
+  for (uint32_t i = 0; i < l->nblocks; i++) {
+    uint32_t x = l->blocks[i];
+    if (!is_left_from(b->g, x, loop))
+      continue;
+    mark_way_out(b, l->header, x, LEAVES_SOMETIMES);
+    all = all == NSR_NONE ? x : common_dominator(b->g, all, x);
+  }
+  if (all != NSR_NONE)
+    mark_way_out(b, l->header, all, LEAVES_RUN);
+}
+
+/* Of the blocks that run in each completed iteration, leaves those that run as
+ * often as the loop's own barrier, the one with the smallest id. */
+static void leave_counted(const struct build *b, uint32_t loop) {
+  const struct nsr_cfg *g = b->g;
+  const struct nsr_loop *l = &g->loops[loop];
+  const struct nsr_node *nodes = g->program->nodes[g->engine];
+  enum leaves with = LEAVES_SOMETIMES;
+  int32_t id = INT32_MAX;
+  find_ways_out(b, loop);
+  for (uint32_t i = 0; i < l->nblocks; i++) {
+    const struct nsr_block *k = &g->blocks[l->blocks[i]];
+    if (k->loop != loop)
+      continue;
+    for (uint32_t j = k->first; j < k->first + k->n; j++)
+      if (nodes[j].cls == NSR_BARRIER && nodes[j].aux < id) {
+        id = nodes[j].aux;
+        with =
+            b->every[l->blocks[i]] ? b->leaves[l->blocks[i]] : LEAVES_SOMETIMES;
+      }
+  }
+  for (uint32_t i = 0; i < l->nblocks; i++)
+    if (with == LEAVES_SOMETIMES || b->leaves[l->blocks[i]] != with)
+      b->every[l->blocks[i]] = false;
+}
 
 static void clear_bits(const struct build *b, uint64_t *set) {
   memset(set, 0, nsr_bits_words(b->nregs) * sizeof *set);
@@ -281,9 +159,9 @@ static void run_round(const struct build *b, const struct round *r,
                       struct nsr_form *env) {
   forget(b, env, r->other);
   for (size_t i = 0; i < r->ops.n; i++) {
-    apply(env, &r->ops.v[i]);
+    nsr_forms_apply(env, &r->ops.v[i]);
     if (nsr_bit(r->other, (size_t)r->ops.v[i].dst))
-      env[r->ops.v[i].dst] = unknown;
+      env[r->ops.v[i].dst] = nsr_form_unknown;
   }
 }
 
@@ -296,22 +174,22 @@ static struct nsr_form orbit(const struct build *b, const struct round *r,
   for (uint32_t t = 0; t < NSR_MAX_PERIOD; t++) {
     f.values[t] = v;
     memcpy(env, fixed, b->nregs * sizeof *env);
-    env[reg] = constant(v);
+    env[reg] = nsr_form_constant(v);
     run_round(b, r, env);
     if (env[reg].kind != NSR_FORM_CONST)
-      return unknown;
+      return nsr_form_unknown;
     v = env[reg].base;
     if (v == start) {
       f.period = (uint8_t)(t + 1);
-      return t == 0 ? constant(start) : f;
+      return t == 0 ? nsr_form_constant(start) : f;
     }
   }
-  return unknown;
+  return nsr_form_unknown;
 }
 
 /* env holds the registers in front of the loop, which sets those in set; makes
  * them those at the start of its t-th iteration. fixed, at: room. */
-static void find_forms(struct build *b, const uint64_t *set,
+static void find_forms(struct build *b, uint32_t scope, const uint64_t *set,
                        struct nsr_form *env, struct nsr_form *fixed,
                        struct nsr_form *at, struct nsr_form *room) {
   const struct round *r = &b->round;
@@ -321,20 +199,24 @@ static void find_forms(struct build *b, const uint64_t *set,
   memcpy(at, fixed, bytes);
   for (uint32_t q = 0; q < b->nregs; q++)
     if (nsr_bit(set, q))
-      at[q] = (struct nsr_form){.kind = FORM_START, .step = (int32_t)q};
+      at[q] = (struct nsr_form){
+          .kind = NSR_FORM_START, .step = (int32_t)q, .loop = NSR_NONE};
   run_round(b, r, at);
   for (uint32_t q = 0; q < b->nregs; q++) {
     if (!nsr_bit(set, q))
       continue;
     struct nsr_form start = env[q];
-    env[q] = unknown;
+    env[q] = nsr_form_unknown;
     if (start.kind != NSR_FORM_CONST || nsr_bit(r->other, q))
       continue;
-    if (at[q].kind == FORM_START && at[q].step == (int32_t)q)
+    if (at[q].kind == NSR_FORM_START && at[q].step == (int32_t)q)
       env[q] = (struct nsr_form){
           .kind = NSR_FORM_AFFINE, .base = start.base, .step = at[q].base};
     else
       env[q] = orbit(b, r, fixed, room, q, start.base);
+    env[q].loop = nsr_form_counts(&env[q]) || env[q].kind == NSR_FORM_PERIODIC
+                      ? scope
+                      : NSR_NONE;
   }
 }
 
@@ -342,15 +224,51 @@ static uint32_t loop_of(const struct build *b, uint32_t scope) {
   return b->g->blocks[b->g->block_of[b->t->scopes[scope].entry]].loop;
 }
 
-static enum nsr_status enter_loop(struct build *b, uint32_t scope,
+/* An outermost loop begins. */
+static void enter_nest(struct build *b, uint32_t scope,
+                       const struct nsr_form *env) {
+  const struct nsr_node *nodes = b->g->program->nodes[b->g->engine];
+  memcpy(b->before, env, b->nregs * sizeof *env);
+  memset(b->sets, 0, b->nregs * sizeof *b->sets);
+  for (uint32_t s = scope; s <= b->t->scopes[scope].last; s++)
+    for (uint32_t i = 0; i < b->t->scopes[s].nitems; i++) {
+      const struct nsr_item *it = &b->t->items[b->t->scopes[s].first_item + i];
+      for (uint32_t j = it->first; !it->is_scope && j < it->first + it->n; j++)
+        if (nodes[j].dst >= 0)
+          b->sets[nodes[j].dst]++;
+    }
+}
+
+/* In front of a loop inside others. What only its own rounds set survives
+ * between its trips: it is as if they followed each other from the start of
+ * the outermost loop on. */
+static void find_survivors(const struct build *b, const uint64_t *set,
+                           struct nsr_form *env) {
+  for (uint32_t q = 0; q < b->nregs; q++) {
+    uint32_t places = 0;
+    if (!nsr_bit(set, q))
+      continue;
+    for (size_t i = 0; i < b->round.ops.n; i++)
+      places += b->round.ops.v[i].dst == (int)q;
+    env[q] = places == b->sets[q] ? b->before[q] : nsr_form_unknown;
+  }
+}
+
+static enum nsr_status enter_loop(struct build *b, uint32_t scope, bool in_loop,
                                   uint64_t *set, struct nsr_form *env) {
   struct nsr_form *room[3];
   uint32_t loop = loop_of(b, scope);
   nsr_cfg_every(b->g, loop, b->every);
+  if (in_loop)
+    leave_counted(b, loop);
+  else
+    enter_nest(b, scope, env);
   NSR_TRY(collect_round(b, scope, loop, set));
+  if (in_loop)
+    find_survivors(b, set, env);
   for (int i = 0; i < 3; i++)
     NSR_TAKE(&b->envs, room[i]);
-  find_forms(b, set, env, room[0], room[1], room[2]);
+  find_forms(b, scope, set, env, room[0], room[1], room[2]);
   for (int i = 0; i < 3; i++)
     nsr_piece_give(&b->envs, room[i]);
   return NSR_OK;
@@ -372,9 +290,10 @@ static enum nsr_status next_block(const struct build *b, uint32_t block,
   if (k->succ[1] == NSR_NONE)
     return NSR_OK;
   NSR_TRY(decode(b, k->first + k->n - 1, &x));
-  struct nsr_form v = value_of(env, &x.a), w = value_of(env, &x.b);
+  struct nsr_form v = nsr_form_of_value(env, &x.a),
+                  w = nsr_form_of_value(env, &x.b);
   bool known = v.kind == NSR_FORM_CONST && w.kind == NSR_FORM_CONST &&
-               compare((enum nsr_ctl)ops[x.cc], v.base, w.base, &taken);
+               nsr_ctl_value((enum nsr_ctl)ops[x.cc], v.base, w.base, &taken);
   *next = known ? k->succ[!taken] : NSR_NONE;
   return NSR_OK;
 }
@@ -388,7 +307,7 @@ static enum nsr_status run_block(const struct build *b, uint32_t block,
     if (nodes[i].dst < 0)
       continue;
     NSR_TRY(decode(b, i, &x));
-    apply(env, &x);
+    nsr_forms_apply(env, &x);
   }
   return NSR_OK;
 }
@@ -451,12 +370,10 @@ static enum nsr_status walk_nested(struct build *b, uint32_t scope,
   memcpy(inner, env, b->nregs * sizeof *env);
   if (loop)
     NSR_TRY(count_back(b, loop_of(b, scope), env, &b->back[scope]));
-  if (loop && !in_loop)
-    NSR_TRY(enter_loop(b, scope, set, inner));
+  if (loop)
+    NSR_TRY(enter_loop(b, scope, in_loop, set, inner));
   else
     nsr_scopes_sets(b->t, scope, NULL, set, NULL);
-  if (loop && in_loop)
-    forget(b, inner, set);
   if (s->kind != NSR_SCOPE_ISLAND) /* whose order is not that of its code */
     NSR_TRY(walk(b, scope, in_loop || loop, inner));
   forget(b, env, set);
@@ -478,7 +395,7 @@ static enum nsr_status walk(struct build *b, uint32_t scope, bool in_loop,
       struct nsr_insn x;
       NSR_TRY(decode(b, j, &x));
       NSR_TRY(record(b, env, j, &x));
-      apply(env, &x);
+      nsr_forms_apply(env, &x);
     }
   }
   return NSR_OK;
@@ -504,6 +421,11 @@ enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
       .ctx = ctx, .arena = NSR_SCRATCH, .size = b.nregs * sizeof *env};
   b.bits = (struct nsr_pieces){.ctx = ctx, .arena = NSR_SCRATCH, .size = bits};
   NSR_NEW(ctx, NSR_SCRATCH, env, b.nregs);
+  NSR_NEW(ctx, NSR_SCRATCH, b.before, b.nregs);
+  NSR_NEW(ctx, NSR_SCRATCH, b.sets, b.nregs);
+  NSR_NEW(ctx, NSR_SCRATCH, b.leaves, b.g->nblocks);
+  for (uint32_t q = 0; q < b.nregs; q++)
+    env[q] = nsr_form_unknown;
   NSR_TAKE(&b.bits, b.round.other);
   NSR_NEW(ctx, NSR_SCRATCH, b.every, b.g->nblocks);
   NSR_NEW(ctx, NSR_SCRATCH, b.back, scopes->nscopes);
@@ -533,5 +455,5 @@ struct nsr_form nsr_values_form(const struct nsr_values *v, uint32_t insn,
     else
       hi = mid;
   }
-  return unknown;
+  return nsr_form_unknown;
 }

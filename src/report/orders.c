@@ -76,28 +76,16 @@ static void put_end(struct nsr_strbuf *b, const struct nsr_tree *t,
 /* The loop that carries it and the distance there. */
 static void put_level(struct nsr_strbuf *b, const struct nsr_tree *t,
                       const struct nsr_dep *d) {
-  uint32_t scope =
-      nsr_common_shared(t, t->works[d->p].scope, t->works[d->c].scope);
-  uint32_t outer = NSR_NONE, inner = NSR_NONE;
-  for (uint32_t s = scope; s != NSR_NONE; s = t->scopes[s].parent)
-    if (t->scopes[s].kind == NSR_SCOPE_LOOP) {
-      inner = inner == NSR_NONE ? s : inner;
-      outer = s;
-    }
-  if (inner == NSR_NONE) {
+  int e = t->works[d->c].engine;
+  if (d->loop == NSR_NONE) {
     nsr_strbuf_puts(b, "program, once");
     return;
   }
-  bool known = inner == outer || d->distance;
-  uint32_t distance = known ? d->distance : d->p >= d->c;
-  uint32_t level = known ? outer : inner;
-  int e = t->works[d->c].engine;
   struct nsr_place at = nsr_program_place(
-      t->program, e, t->local[e].scopes[t->scopes[level].local[e]].entry);
-  nsr_strbuf_printf(b, "loop %u", level);
+      t->program, e, t->local[e].scopes[t->scopes[d->loop].local[e]].entry);
+  nsr_strbuf_printf(b, "loop %u", d->loop);
   nsr_print_source(b, &at);
-  nsr_strbuf_printf(b, ", distance %s%u",
-                    d->exact && known ? "" : ">= ", distance);
+  nsr_strbuf_printf(b, ", distance %s%u", d->exact ? "" : ">= ", d->distance);
 }
 
 static void put_form(struct nsr_strbuf *b, const struct nsr_orders *o,

@@ -354,16 +354,9 @@ int64_t nsr_count_ahead(const struct nsr_counts *c, uint32_t cell,
   return sum;
 }
 
-/* The innermost loop that is or encloses scope, NSR_NONE: none. */
-static uint32_t loop_around(const struct nsr_tree *t, uint32_t scope) {
-  while (scope != NSR_NONE && t->scopes[scope].kind != NSR_SCOPE_LOOP)
-    scope = t->scopes[scope].parent;
-  return scope;
-}
-
 /* What passes from one execution of p to the next, at least. */
 static int64_t cycle(const struct nsr_counts *c, uint32_t cell) {
-  uint32_t scope = c->cells[cell].scope, loop = loop_around(c->tree, scope);
+  uint32_t scope = c->cells[cell].scope, loop = nsr_common_loop(c->tree, scope);
   int64_t sum = 0;
   for (uint32_t a = scope; a != NSR_NONE; a = c->tree->scopes[a].parent) {
     sum += nsr_count_step(c, cell, a);
@@ -383,7 +376,7 @@ int64_t nsr_count_passed(const struct nsr_counts *c,
   uint32_t top = nsr_common_shared(t, from, to);
   int64_t sum = 0;
   if (need->p >= need->c)
-    top = loop_around(t, top);
+    top = nsr_common_loop(t, top);
   if (top == NSR_NONE)
     return -1;
   for (uint32_t a = from; a != top; a = t->scopes[a].parent)

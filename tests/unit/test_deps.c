@@ -335,6 +335,56 @@ static void test_distances(void **state) {
   CHECK_CASES(distances, NSR_STAGE_DEPS);
 }
 
+/* ---- in loops inside others: r5 is the slot, r7 the inner loop's index */
+
+#define NEST(before, head, body, tail)                                         \
+  HEAD ".engine sp\n mov r2, 0\n mov r5, 0\n sync 1\n"                         \
+       "l: br.ge r2, r1, d\n mov r7, 0\n" before " sync 2\n"                   \
+       "m: " head "br.ge r7, r1, e\n" body " add r7, r7, 1\n sync 3\n"         \
+       " br m\ne: " tail "add r2, r2, 1\n sync 4\n br l\nd: sync 5\n halt\n"
+#define SLOT " rem r3, r5, 3\n mul r3, r3, 16\n dma q0, r+r3[4*4], x[4*4]\n"
+#define TURN " add r5, r5, 1\n"
+
+static const struct pass_case nests[] = {
+    {"a counter goes on from trip to trip", NEST("", "", SLOT TURN, ""), NSR_OK,
+     "sp[9] dma q0 after sp[9] dma q0 (carried) but the last 2: may, sbuf "
+     "64..111\n"},
+    {"a toggle does",
+     NEST("", "", " dma q0, r+r5[4*4], x[4*4]\n xor r5, r5, 16\n", ""), NSR_OK,
+     "sp[7] dma q0 after sp[7] dma q0 (carried) but the last 1: may, sbuf "
+     "64..95\n"},
+    {"tested at the bottom",
+     HEAD ".engine sp\n mov r2, 0\n mov r5, 0\n sync 1\n"
+          "l: mov r7, 0\n sync 2\n"
+          "m: " SLOT TURN " add r7, r7, 1\n sync 3\n br.lt r7, 2, m\n"
+          " add r2, r2, 1\n sync 4\n br.lt r2, 2, l\n sync 5\n halt\n",
+     NSR_OK,
+     "sp[7] dma q0 after sp[7] dma q0 (carried) but the last 2: may, "
+     "sbuf 64..111\n"},
+    {"it is set back", NEST(" mov r5, 0\n", "", SLOT TURN, ""), NSR_OK,
+     "sp[10] dma q0 after sp[10] dma q0 (carried): may, sbuf 64..111\n"},
+    {"the loop outside advances it, too", NEST("", "", SLOT TURN, TURN), NSR_OK,
+     "sp[9] dma q0 after sp[9] dma q0 (carried): may, sbuf 64..111\n"},
+    {"it advances once more where the loop is left", NEST("", TURN, SLOT, ""),
+     NSR_OK,
+     "sp[10] dma q0 after sp[10] dma q0 (carried): may, sbuf 64..111\n"},
+    {"it advances in some iterations",
+     NEST("", "", SLOT " br.eq r7, 1, s\n" TURN "s: ", ""), NSR_OK,
+     "sp[9] dma q0 after sp[9] dma q0 (carried): may, sbuf 64..111\n"},
+    {"the slot turns with the loop outside, which may run it more often, or "
+     "not",
+     NEST("", "", SLOT, TURN), NSR_OK,
+     "sp[9] dma q0 after sp[9] dma q0 (carried): may, sbuf 64..111\n"},
+    {"used in some iterations",
+     NEST("", "", " br.eq r7, 1, s\n" SLOT "s: " TURN, ""), NSR_OK,
+     "sp[10] dma q0 after sp[10] dma q0 (carried): may, sbuf 64..111\n"},
+};
+
+static void test_nests(void **state) {
+  (void)state;
+  CHECK_CASES(nests, NSR_STAGE_DEPS);
+}
+
 /* ---- what lies outside: all of DRAM, behind semaphores of others */
 
 static const struct pass_case outside[] = {
@@ -459,7 +509,7 @@ int main(void) {
       cmocka_unit_test(test_outside),   cmocka_unit_test(test_waits),
       cmocka_unit_test(test_ways),      cmocka_unit_test(test_races),
       cmocka_unit_test(test_privates),  cmocka_unit_test(test_rounds),
-      cmocka_unit_test(test_distances),
+      cmocka_unit_test(test_distances), cmocka_unit_test(test_nests),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,207 @@
+/* forms.c - register operations on what registers may hold. */
+#include "mem/forms.h"
+
+const struct nsr_form nsr_form_unknown = {.kind = NSR_FORM_UNKNOWN,
+                                          .loop = NSR_NONE};
+
+struct nsr_form nsr_form_constant(int32_t v) {
+  return (struct nsr_form){.kind = NSR_FORM_CONST, .base = v, .loop = NSR_NONE};
+}
+
+int32_t nsr_form_at(const struct nsr_form *f, uint32_t t) {
+  switch (f->kind) {
+  case NSR_FORM_AFFINE:
+    return (int32_t)((uint32_t)f->base + (uint32_t)f->step * t);
+  case NSR_FORM_PERIODIC:
+    return f->values[t % f->period];
+  default:
+    return f->base;
+  }
+}
+
+/* ---- operations on forms */
+
+static int32_t wrap(int64_t v) { return (int32_t)(uint32_t)(uint64_t)v; }
+
+static bool fold(enum nsr_ctl op, int32_t a, int32_t b, int32_t *out) {
+  uint32_t ua = (uint32_t)a, n = (uint32_t)b & 31;
+  switch (op) {
+  case NSR_CTL_ADD:
+    *out = wrap((int64_t)a + b);
+    return true;
+  case NSR_CTL_SUB:
+    *out = wrap((int64_t)a - b);
+    return true;
+  case NSR_CTL_MUL:
+    *out = wrap((int64_t)a * b);
+    return true;
+  case NSR_CTL_AND:
+    *out = a & b;
+    return true;
+  case NSR_CTL_OR:
+    *out = a | b;
+    return true;
+  case NSR_CTL_XOR:
+    *out = a ^ b;
+    return true;
+  case NSR_CTL_SHL:
+    *out = (int32_t)(ua << n);
+    return true;
+  case NSR_CTL_SHR:
+    *out = a < 0 ? ~(int32_t)(~ua >> n) : (int32_t)(ua >> n);
+    return true;
+  case NSR_CTL_REM:
+    if (b == 0)
+      return false;
+    *out = b == -1 ? 0 : a % b;
+    return true;
+  case NSR_CTL_MIN:
+    *out = a < b ? a : b;
+    return true;
+  case NSR_CTL_MAX:
+    *out = a > b ? a : b;
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool nsr_ctl_value(enum nsr_ctl op, int32_t a, int32_t b, int32_t *out) {
+  switch (op) {
+  case NSR_CTL_GT:
+    *out = a > b;
+    return true;
+  case NSR_CTL_GE:
+    *out = a >= b;
+    return true;
+  case NSR_CTL_LT:
+    *out = a < b;
+    return true;
+  case NSR_CTL_LE:
+    *out = a <= b;
+    return true;
+  case NSR_CTL_EQ:
+    *out = a == b;
+    return true;
+  case NSR_CTL_NE:
+    *out = a != b;
+    return true;
+  default:
+    return fold(op, a, b, out);
+  }
+}
+
+uint32_t nsr_form_period(const struct nsr_form *f) {
+  return f->kind == NSR_FORM_PERIODIC ? f->period : 1;
+}
+
+static uint32_t gcd(uint32_t a, uint32_t b) {
+  while (b) {
+    uint32_t r = a % b;
+    a = b;
+    b = r;
+  }
+  return a;
+}
+
+uint32_t nsr_common_period(uint32_t a, uint32_t b) { return a / gcd(a, b) * b; }
+
+/* Value by value over a common period; constants have period 1. */
+static struct nsr_form pointwise(enum nsr_ctl op, const struct nsr_form *a,
+                                 const struct nsr_form *b) {
+  uint32_t period = nsr_common_period(nsr_form_period(a), nsr_form_period(b));
+  struct nsr_form f = {.kind = NSR_FORM_PERIODIC,
+                       .period = (uint8_t)period,
+                       .loop = a->loop == NSR_NONE ? b->loop : a->loop};
+  if (period > NSR_MAX_PERIOD)
+    return nsr_form_unknown;
+  for (uint32_t t = 0; t < period; t++)
+    if (!nsr_ctl_value(op, nsr_form_at(a, t), nsr_form_at(b, t), &f.values[t]))
+      return nsr_form_unknown;
+  return period == 1 ? nsr_form_constant(f.values[0]) : f;
+}
+
+/* a + step*t modulo m, for a and step >= 0. */
+static struct nsr_form modulo(const struct nsr_form *a, int32_t m) {
+  struct nsr_form f = {.kind = NSR_FORM_PERIODIC, .loop = a->loop};
+  if (m <= 0 || a->base < 0 || a->step < 0)
+    return nsr_form_unknown;
+  uint32_t period = (uint32_t)m / gcd((uint32_t)m, (uint32_t)a->step);
+  if (period > NSR_MAX_PERIOD)
+    return nsr_form_unknown;
+  f.period = (uint8_t)period;
+  for (uint32_t t = 0; t < period; t++)
+    f.values[t] = (int32_t)(((int64_t)a->base + (int64_t)a->step * t) % m);
+  return period == 1 ? nsr_form_constant(f.values[0]) : f;
+}
+
+/* a is affine or start-relative, k a constant. */
+static struct nsr_form by_constant(enum nsr_ctl op, const struct nsr_form *a,
+                                   int32_t k) {
+  struct nsr_form f = *a;
+  if (op == NSR_CTL_ADD || op == NSR_CTL_SUB) {
+    f.base =
+        wrap(op == NSR_CTL_ADD ? (int64_t)f.base + k : (int64_t)f.base - k);
+    return f;
+  }
+  if (a->kind != NSR_FORM_AFFINE)
+    return nsr_form_unknown;
+  if (op == NSR_CTL_SHL && k >= 0 && k < 31) {
+    op = NSR_CTL_MUL;
+    k = (int32_t)1 << k;
+  }
+  if (op == NSR_CTL_MUL) {
+    int64_t base = (int64_t)f.base * k, step = (int64_t)f.step * k;
+    if (base != (int32_t)base || step != (int32_t)step)
+      return nsr_form_unknown;
+    f.base = (int32_t)base;
+    f.step = (int32_t)step;
+    return f;
+  }
+  if (op == NSR_CTL_REM)
+    return modulo(a, k);
+  if (op == NSR_CTL_AND && k >= 0 && k < INT32_MAX && (k & (k + 1)) == 0)
+    return modulo(a, k + 1);
+  return nsr_form_unknown;
+}
+
+bool nsr_form_counts(const struct nsr_form *f) {
+  return f->kind == NSR_FORM_AFFINE || f->kind == NSR_FORM_START;
+}
+
+static struct nsr_form combine(enum nsr_ctl op, const struct nsr_form *a,
+                               const struct nsr_form *b) {
+  if (a->kind == NSR_FORM_UNKNOWN || b->kind == NSR_FORM_UNKNOWN)
+    return nsr_form_unknown;
+  if (a->loop != b->loop && a->loop != NSR_NONE && b->loop != NSR_NONE)
+    return nsr_form_unknown;
+  if (!nsr_form_counts(a) && !nsr_form_counts(b))
+    return pointwise(op, a, b);
+  if (nsr_form_counts(a) && b->kind == NSR_FORM_CONST)
+    return by_constant(op, a, b->base);
+  if (nsr_form_counts(b) && a->kind == NSR_FORM_CONST &&
+      (op == NSR_CTL_ADD || op == NSR_CTL_MUL || op == NSR_CTL_AND))
+    return by_constant(op, b, a->base);
+  return nsr_form_unknown;
+}
+
+struct nsr_form nsr_form_of_value(const struct nsr_form *env,
+                                  const struct nsr_val *v) {
+  return v->is_reg ? env[v->v] : nsr_form_constant(v->v);
+}
+
+/* Applies an instruction to the registers. */
+void nsr_forms_apply(struct nsr_form *env, const struct nsr_insn *x) {
+  if (x->dst < 0)
+    return;
+  if (x->desc->cls != NSR_CONTROL || x->desc->ctl == NSR_CTL_SEL) {
+    env[x->dst] = nsr_form_unknown;
+    return;
+  }
+  struct nsr_form a = nsr_form_of_value(env, &x->a);
+  if (x->desc->ctl != NSR_CTL_MOV) {
+    struct nsr_form b = nsr_form_of_value(env, &x->b);
+    a = combine(x->desc->ctl, &a, &b);
+  }
+  env[x->dst] = a;
+}
