@@ -47,6 +47,7 @@ expect() { # NAME LINE: it is one of those
 make tables
 make json
 make figure
+expect tables '| a | 10.0 us | - | - | 0.500 | 0.400 | 0.300 |'
 expect tables '| kernel | barriers | auto | manual | ideal |'
 expect tables '| a | 10.0 | 0.500 | 0.400 | 0.300 |'
 expect tables '| b | 1.0 | - | - | - |'

@@ -15,6 +15,32 @@ function mean(m, f, base,    i, r, sum, n) {
   }
   return n ? exp(sum / n) : ""
 }
+# The least share of forms whose names begin so.
+function best(m, k, start,    j, r, least) {
+  least = ""
+  for (j = 1; j <= nf; j++) {
+    if (index(form[j], start) != 1) continue
+    r = ratio(m, k, form[j], usual, "barriers")
+    if (r != "" && (least == "" || r < least)) least = r
+  }
+  return least
+}
+function short(m,    i, k) {
+  printf "\n## In short, %s\n\nLatency with barriers, each of which costs %s us on " \
+    "top of the drain and two updates;\nall else as a share of it. Published " \
+    "and most recent: the best of three.\n\n| kernel | barriers | published |" \
+    " most recent | auto | manual | ideal |\n" \
+    "| --- | --- | --- | --- | --- | --- | --- |\n", m, usual
+  for (i = 1; i <= nk; i++) {
+    k = kernel[i]
+    printf "| %s | %.1f us | %s | %s | %s | %s | %s |\n", k,
+      ns[m, k, "barriers", usual] / 1000, cell(best(m, k, "published"), "%.3f"),
+      cell(best(m, k, "recent"), "%.3f"),
+      cell(ratio(m, k, "auto", usual, "barriers"), "%.3f"),
+      cell(ratio(m, k, "manual", usual, "barriers"), "%.3f"),
+      cell(ratio(m, k, "ideal", usual, "barriers"), "%.3f")
+  }
+}
 function latency(m,    i, j) {
   printf "\n## Latency on %s\n\nBarriers in us; all else as a share of it. " \
     "A barrier costs %s us on top of the\ndrain and two updates.\n\n", m, usual
@@ -32,9 +58,11 @@ function latency(m,    i, j) {
                              "%.3f")
   }
   printf "\n\nGeometric means: auto is %s of ideal, %s of ideal with signals, " \
-    "%s of manual.\n", cell(mean(m, "auto", "ideal"), "%.3f"),
+    "%s of manual;\nmanual is %s of ideal.\n",
+    cell(mean(m, "auto", "ideal"), "%.3f"),
     cell(mean(m, "auto", "ideal-signals"), "%.3f"),
-    cell(mean(m, "auto", "manual"), "%.3f")
+    cell(mean(m, "auto", "manual"), "%.3f"),
+    cell(mean(m, "manual", "ideal"), "%.3f")
 }
 function slower(m,    i, j, c, r, any) {
   for (i = 1; i <= nk; i++)
@@ -134,6 +162,7 @@ $1 == "lost" { lost[++nl] = sprintf("- %s, %s: %s", $2, $3, $4) }
 END {
   for (x = 1; x <= ni; x++) form[++nf] = ideal[x]
   printf "# How long the kernels of the suite take\n\n%s\n", about
+  for (x = 1; x <= nm; x++) short(machine[x])
   for (x = 1; x <= nm; x++) {
     latency(machine[x])
     slower(machine[x])
