@@ -124,6 +124,21 @@ static enum nsr_status check_waits(struct prover *p) {
   return NSR_OK;
 }
 
+/* What counts behind the last barrier is left for the next kernel. */
+static enum nsr_status check_left(struct prover *p) {
+  const struct nsr_score *s = &p->output;
+  for (uint32_t i = s->nsteps; i-- > 0;) {
+    const struct nsr_step *x = &s->steps[i];
+    if (x->kind == NSR_STEP_BARRIER)
+      return NSR_OK;
+    if (x->kind == NSR_STEP_WORK && x->group != NSR_NONE)
+      return object(p, NSR_PROOF_REFUTED, NSR_RULE_COUNTERS,
+                    "a count behind the exit barrier", &p->out, x->engine,
+                    x->insn);
+  }
+  return NSR_OK;
+}
+
 /* ---- order */
 
 static enum nsr_status object_pair(struct prover *p,
@@ -265,6 +280,8 @@ static enum nsr_status prove(struct prover *p) {
   NSR_TRY(nsr_thresholds_find(p->ctx, &p->output, &p->at_output));
   p->proof->waits = p->output.nwaits;
   NSR_TRY(check_waits(p));
+  if (nsr_proof_open(p->proof))
+    NSR_TRY(check_left(p));
   return nsr_proof_open(p->proof) ? check_lag(p) : NSR_OK;
 }
 
