@@ -51,6 +51,9 @@ expect tables '| a | 10.0 us | - | - | 0.500 | 0.400 | 0.300 |'
 expect tables '| kernel | barriers | auto | manual | ideal |'
 expect tables '| a | 10.0 | 0.500 | 0.400 | 0.300 |'
 expect tables '| b | 1.0 | - | - | - |'
+expect tables "Geometric means: auto is 1.667 of ideal, - of ideal with \
+signals, 1.250 of manual;"
+expect tables 'manual is 1.333 of ideal.'
 expect tables '- a, a barrier at 2 us: 25.0 % slower than manual'
 # 8000 + 1000 us, 5000 always: 10 % less from 0 on, 45 % from 1.125 on (on the
 # line between 0.625 and 0.5), 3.3 times less from 9.1 on (0.5 and 0.278)

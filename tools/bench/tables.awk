@@ -4,8 +4,8 @@ function note(what, order, seen, n) {
   return n
 }
 function ratio(m, k, f, cost, base) {
-  if (!((m, k, f, cost) in ns) || !ns[m, k, base, cost]) return ""
-  return ns[m, k, f, cost] / ns[m, k, base, cost]
+  if (!((m, k, f, cost) in ns) || !((m, k, base, cost) in ns)) return ""
+  return ns[m, k, base, cost] ? ns[m, k, f, cost] / ns[m, k, base, cost] : ""
 }
 function cell(x, format) { return x == "" ? "-" : sprintf(format, x) }
 function mean(m, f, base,    i, r, sum, n) {
