@@ -1,6 +1,8 @@
 /* Timed runs: single instructions and small schedules, computed by hand. */
+#include "prng.h"
 #include "sim_kernel.h"
 
+#include <nsr/gen.h>
 #include <nsr/time.h>
 
 /* 1 GHz everywhere, so that cycles are ns. */
@@ -327,6 +329,56 @@ static void test_forms(void **state) {
     time_one(&forms[i]);
 }
 
+/* Nothing of an engine's time is lost or counted twice, its unit does no more
+ * than there is time for, and less waiting takes no longer (here). */
+static void check_accounts(struct nsr_ctx *ctx, const struct nsr_kernel *k,
+                           const char *what) {
+  struct nsr_time_run *run;
+  struct nsr_time t[3];
+  char line[400];
+  if (nsr_time_record(ctx, k, NULL, &run) != NSR_OK)
+    fail_msg("%s: %s", what, first_error(ctx, line, sizeof line));
+  for (int f = NSR_TIME_AS_IS; f <= NSR_TIME_IDEAL_SIGNALS; f++) {
+    if (nsr_time(ctx, run, NULL, (enum nsr_time_form)f, &t[f]) != NSR_OK)
+      fail_msg("%s: %s", what, first_error(ctx, line, sizeof line));
+    for (int e = 0; e < k->isa->nengines; e++) {
+      const struct nsr_time_engine *g = &t[f].engines[e];
+      double sum = g->control + g->issue + g->waiting + g->full + g->loading +
+                   g->barrier;
+      if (g->name && (sum < g->end - 0.01 || sum > g->end + 0.01))
+        fail_msg("%s, form %d, %s: %f of %f ns", what, f, g->name, sum, g->end);
+      assert_true(!g->name || g->unit <= t[f].ns + 0.01);
+    }
+  }
+  if (t[1].ns > t[2].ns * 1.001 || t[2].ns > t[0].ns * 1.001)
+    fail_msg("%s: ideal %f, with signals %f, as it is %f", what, t[1].ns,
+             t[2].ns, t[0].ns);
+}
+
+static void test_accounts(void **state) {
+  (void)state;
+  struct prng r = prng_seed("test_timed", 1);
+  unsigned kernels = 0;
+  for (int i = 0; nsr_isas[i]; i++)
+    for (int n = 0; n < 40; n++) {
+      struct nsr_ctx *ctx = nsr_ctx_new();
+      struct nsr_kernel *k;
+      const struct nsr_setting settings[] = {{"seed", prng_in(&r, 0, 65535)},
+                                             {"instructions", 80}};
+      const struct nsr_gen_options o = {
+          .isa = nsr_isas[i], .nsettings = 2, .settings = settings};
+      char what[80];
+      snprintf(what, sizeof what, "random, %s, seed %d", nsr_isas[i]->name,
+               (int)settings[0].value);
+      if (nsr_gen(ctx, "random", &o, &k) == NSR_OK) {
+        check_accounts(ctx, k, what);
+        kernels++;
+      }
+      nsr_ctx_free(ctx);
+    }
+  assert_true(kernels > 60);
+}
+
 /* Longer than clocks can tell is said, not counted. */
 static void test_too_long(void **state) {
   (void)state;
@@ -344,8 +396,8 @@ static void test_too_long(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_schedules),
-                                     cmocka_unit_test(test_forms),
-                                     cmocka_unit_test(test_too_long)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_schedules), cmocka_unit_test(test_forms),
+      cmocka_unit_test(test_accounts), cmocka_unit_test(test_too_long)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
