@@ -12,9 +12,8 @@
 static const char usage[] =
     "usage: nsync-gen NAME [--isa=ISA] [--size=small|real] "
     "[--form=barrier|manual]\n"
-    "                 [--text] [--set KEY=VALUE ..] [--seed=N] "
-    "[--instructions=N] -o "
-    "OUT\n"
+    "                 [--text] [--set KEY=VALUE ..] [--KEY=VALUE ..] "
+    "[--stats] -o OUT\n"
     "       nsync-gen --list\n"
     "       nsync-gen mutate --operator=OP [--index=K] FILE -o OUT\n"
     "       nsync-gen shrink --predicate=COMMAND FILE -o OUT\n"
@@ -33,10 +32,16 @@ static const char usage[] =
     "      --form=FORM      barrier (the default) or manual\n"
     "      --set KEY=VALUE  one of the kernel's settings, such as tiles=5; a\n"
     "                       wrong KEY tells which there are\n"
-    "      --seed=N         the same as --set seed=N\n"
-    "      --instructions=N the same as --set instructions=N: of a random "
-    "kernel,\n"
-    "                       in all\n"
+    "      --KEY=VALUE      the same, for the settings of a random kernel: "
+    "seed,\n"
+    "                       instructions (in all, about 60 unless given), "
+    "depth\n"
+    "                       of nests, trips at most, engines and queues (0: "
+    "as\n"
+    "                       many as suit the size), rotation (percent of\n"
+    "                       operands in loops), private and conditionals\n"
+    "                       (percent of what bodies hold)\n"
+    "      --stats          say on standard error what a random kernel holds\n"
     "      --text           write assembly text instead of a kernel file\n"
     "      --list           print the names and what they are\n"
     "      --help           print this\n"
@@ -48,7 +53,8 @@ enum { MAX_SETTINGS = 64 };
 
 struct request {
   const char *name, *out;
-  bool text, list;
+  bool text, list, stats;
+  struct nsr_random_shares shares;
   struct nsr_setting settings[MAX_SETTINGS];
   struct nsr_gen_options options;
 };
@@ -132,7 +138,39 @@ static enum nsr_status list(struct tool *t) {
   return status;
 }
 
-static enum nsr_status run(struct tool *t, const struct request *r) {
+static unsigned percent(uint32_t part, uint32_t all) {
+  return all ? (unsigned)((uint64_t)part * 100 / all) : 0;
+}
+
+static void print_shares(const struct nsr_random_shares *s) {
+  static const char *const ways[] = {"by rem",   "by and",   "toggled",
+                                     "set back", "unrolled", "advancing"};
+  fprintf(stderr, "work: %u instructions on %u engines and %u queues\n",
+          s->work, s->engines, s->queues);
+  fprintf(stderr, "conflicts: %u %% of them wait for others of their region\n",
+          percent(s->waiting, s->work));
+  for (int d = 0; d < 5; d++)
+    fprintf(stderr, "%s%d: %u %%%s", d ? " " : "depth ", d,
+            percent(s->by_depth[d], s->work), d < 4 ? "," : "\n");
+  fprintf(stderr,
+          "loops: %u, %u %% may run zero times, %u with break, %u with "
+          "continue\n",
+          s->loops, percent(s->zero_trips, s->loops), s->breaks, s->continues);
+  fprintf(stderr, "conditionals: %u, %u %% with both arms\n", s->conditionals,
+          percent(s->both_arms, s->conditionals));
+  fprintf(stderr,
+          "scopes without a barrier: %u private loops, %u private arms, %u "
+          "common\n",
+          s->private_loops, s->private_arms, s->common_scopes);
+  fprintf(stderr, "operands: %u; %u %% at addresses from memory", s->operands,
+          percent(s->addressed, s->operands));
+  for (int i = 0; i < 6; i++)
+    fprintf(stderr, ", %u %% %s", percent(s->rotating[i], s->operands),
+            ways[i]);
+  fprintf(stderr, "\n");
+}
+
+static enum nsr_status make(struct tool *t, const struct request *r) {
   const char *text;
   const uint8_t *data;
   size_t n;
@@ -146,6 +184,23 @@ static enum nsr_status run(struct tool *t, const struct request *r) {
   NSR_TRY(nsr_kernel_write(t->ctx, k, &data, &n));
   return tool_write(t, r->out, data, n);
 }
+
+static enum nsr_status run(struct tool *t, struct request *r) {
+  if (r->stats && strcmp(r->name, "random") != 0)
+    return nsr_fail(t->ctx, NSR_E_USAGE, NSR_NOWHERE,
+                    "--stats is for random kernels");
+  r->options.shares = &r->shares;
+  NSR_TRY(make(t, r));
+  if (r->stats)
+    print_shares(&r->shares);
+  return NSR_OK;
+}
+
+/* Settings that are options of their own. */
+static const char *const named[] = {"seed",     "instructions", "depth",
+                                    "trips",    "engines",      "queues",
+                                    "rotation", "private",      "conditionals"};
+enum { NNAMED = sizeof named / sizeof *named, FIRST_NAMED = 1000 };
 
 /* One option; false: what is wrong is said. */
 static bool option(struct tool *t, struct request *r, int c) {
@@ -167,30 +222,34 @@ static bool option(struct tool *t, struct request *r, int c) {
     return set_form(t, r, optarg);
   case 'S':
     return add_setting(t, r, optarg);
-  case 'e':
-    return add_named(t, r, "seed", optarg);
-  case 'i':
-    return add_named(t, r, "instructions", optarg);
+  case 'p':
+    r->stats = true;
+    return true;
   default:
-    return false;
+    return c >= FIRST_NAMED && c < FIRST_NAMED + NNAMED &&
+           add_named(t, r, named[c - FIRST_NAMED], optarg);
   }
 }
 
 int main(int argc, char **argv) {
-  static const struct option known[] = {
+  static const struct option others[] = {
       {"output", required_argument, NULL, 'o'},
       {"isa", required_argument, NULL, 'a'},
       {"size", required_argument, NULL, 's'},
       {"form", required_argument, NULL, 'f'},
       {"set", required_argument, NULL, 'S'},
-      {"seed", required_argument, NULL, 'e'},
-      {"instructions", required_argument, NULL, 'i'},
+      {"stats", no_argument, NULL, 'p'},
       {"text", no_argument, NULL, 't'},
       {"list", no_argument, NULL, 'l'},
       TOOL_OPTIONS};
+  struct option known[NNAMED + sizeof others / sizeof *others];
   struct tool t;
   struct request r = {0};
   int c;
+  for (int i = 0; i < NNAMED; i++)
+    known[i] =
+        (struct option){named[i], required_argument, NULL, FIRST_NAMED + i};
+  memcpy(known + NNAMED, others, sizeof others);
   if (argc > 1 && !strcmp(argv[1], "mutate"))
     return gen_mutate(argc - 1, argv + 1);
   if (argc > 1 && !strcmp(argv[1], "shrink"))

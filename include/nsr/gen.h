@@ -14,12 +14,28 @@ struct nsr_setting {
   int64_t value;
 };
 
+/* What a random kernel holds. */
+struct nsr_random_shares {
+  uint32_t work, waiting; /* instructions that work; that conflict with earlier
+                             ones of their region, and wait for them */
+  uint32_t by_depth[5];   /* .. by the loops and conditionals around them */
+  uint32_t engines, queues;   /* that work */
+  uint32_t loops, zero_trips; /* all; that some input enters and does not run */
+  uint32_t breaks, continues;
+  uint32_t conditionals, both_arms;
+  uint32_t private_loops, private_arms; /* of one engine, without a barrier */
+  uint32_t common_scopes;               /* of all, without a barrier */
+  uint32_t operands, addressed; /* all; whose address a word of memory tells */
+  uint32_t rotating[6]; /* by rem, and, toggle, set back, unrolled; advancing */
+};
+
 struct nsr_gen_options {
   const struct nsr_isa *isa; /* --isa; NULL: the first one built in */
   bool real_size;            /* --size=real; else small */
   bool manual;               /* --form=manual; else barrier */
   uint32_t nsettings;
   const struct nsr_setting *settings;
+  struct nsr_random_shares *shares; /* of `random`: filled; NULL: not asked */
 };
 
 /* Kernel names, NULL-terminated, and a line about each. */

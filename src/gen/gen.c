@@ -60,6 +60,8 @@ static enum nsr_status unknown_setting(struct nsr_ctx *ctx,
 
 static int64_t highest(const struct nsr_gen_param *p,
                        const struct nsr_isa *isa) {
+  if (p->bound == NSR_GEN_ENGINES)
+    return isa->nengines;
   return p->bound == NSR_GEN_PARTITIONS ? isa->partitions : p->hi;
 }
 
@@ -115,7 +117,7 @@ enum nsr_status nsr_gen_text(struct nsr_ctx *ctx, const char *name,
   struct nsr_strbuf out;
   nsr_strbuf_init(&out, ctx, NSR_KEEP);
   struct nsr_mark mark = nsr_scratch_mark(ctx);
-  const struct nsr_gen_request r = {isa, v, options->manual};
+  const struct nsr_gen_request r = {isa, v, options->manual, options->shares};
   enum nsr_status status = g->make(ctx, &r, &out);
   nsr_scratch_release(ctx, mark);
   NSR_TRY(status);

@@ -5,7 +5,7 @@
 #ifndef NSR_GEN_RANDOM_H
 #define NSR_GEN_RANDOM_H
 
-#include <nsr/isa.h>
+#include <nsr/gen.h>
 
 #include "base/strbuf.h"
 #include "base/vec.h"
@@ -15,8 +15,14 @@ enum { NQUEUES = 4, MAX_CHANNELS = NSR_MAX_ENGINES + NQUEUES };
 
 /* Registers, the same for all engines and few: trip counts and iterations of
  * the loops around, of which the first trip count is what is stored; one that
- * takes words; and three that hold something for a moment. */
-enum { TRIP = 0, ITERATION = TRIP + 4, BRIEF = ITERATION + 5 };
+ * takes words; three that hold something for a moment; and the slot that the
+ * iterations of one loop keep. */
+enum {
+  TRIP = 0,
+  ITERATION = TRIP + 4,
+  BRIEF = ITERATION + 5,
+  TURN = BRIEF + 3
+};
 #define STORED "r0"
 #define TAKEN "r8"
 #define BRIEF0 "r9"
@@ -46,6 +52,18 @@ enum {
   NLOCAL
 };
 
+/* How a loop turns its buffers: by what is computed from its iteration for
+ * each access; by a slot that it keeps, toggled, or counted and set back; by
+ * two iterations in its body, each with slots of its own. */
+enum turn { BY_REM, BY_AND, TOGGLED, SET_BACK, UNROLLED, NTURNS };
+
+/* A loop around here, or a conditional. */
+struct level {
+  bool loop;
+  uint8_t turn; /* enum turn: BY_REM and BY_AND are the accesses' choice */
+  uint8_t half; /* UNROLLED: which of its iterations this is */
+};
+
 /* What one operand touches. */
 struct touch {
   uint32_t buffer;
@@ -53,7 +71,9 @@ struct touch {
   uint32_t columns;    /* STATIC, SUMS */
   const char *text;    /* .. as an access pattern */
   int loop, phase;     /* ROTATING: depth of the loop that turns it */
+  uint8_t turn;        /* .. and how */
   bool advancing;      /* DRAM: a tile of its own in each iteration of loop */
+  bool loaded;         /* DRAM: the tile that a word names */
   bool write;
   bool product;     /* of the matrix engine .. */
   bool accumulates; /* .. which adds behind its earlier ones */
@@ -75,23 +95,29 @@ struct most {
 struct random {
   struct nsr_ctx *ctx;
   const struct nsr_isa *isa;
-  int nengines, nchannels;
-  int matrix;         /* the engine that multiplies, -1: none */
-  int feeds[NQUEUES]; /* engines */
-  int nworkers;       /* channels that work is dealt to, some several times */
+  int nengines, nqueues, nchannels;
+  int nactive;                 /* engines that have a stream .. */
+  int active[NSR_MAX_ENGINES]; /* .. ascending */
+  int matrix;                  /* the engine that multiplies, -1: none */
+  int feeds[NQUEUES];          /* engines */
+  int nworkers; /* channels that work is dealt to, some several times */
   int workers[3 * NSR_MAX_ENGINES + NQUEUES + 2];
   struct most most;
   uint64_t state;
   int64_t depth_limit, trips;
+  int rotation, privates, conditionals; /* percent */
   int64_t made, until; /* instructions; where what is being made must end */
   struct nsr_strbuf text[NSR_MAX_ENGINES];
   NSR_VEC(struct done) region;
+  uint32_t used;                /* channels that work, a bit each */
   uint32_t count[MAX_CHANNELS]; /* work since the last barrier */
   bool lost[MAX_CHANNELS];      /* .. which is not known any longer */
   bool no_barrier;              /* in a scope that is to have none */
   uint32_t labels;              /* used so far */
   int depth;                    /* loops and conditionals around here */
-  bool loop[MAX_DEPTH + 1];
+  struct level level[MAX_DEPTH + 1];
+  bool turning; /* some loop around here keeps a slot */
+  struct nsr_random_shares shares;
 
   NSR_VEC(struct buffer) buffers;
   NSR_VEC(uint32_t) words; /* that each phase loads, the last one so far */
@@ -132,11 +158,17 @@ static inline bool nsr_random_queue(const struct random *r, int channel) {
   return channel >= r->nengines;
 }
 int nsr_random_engine(const struct random *r, int channel);
+/* An engine that has a stream. */
+int nsr_random_active(struct random *r);
 /* A loop around here, -1: none. */
 int nsr_random_loop(struct random *r);
 /* A static buffer; some of its columns. */
 struct touch nsr_random_columns(struct random *r, uint32_t columns,
                                 const char *text, bool write);
+/* The next word of the phase, which decides control flow or an address, into a
+ * register of one engine, of all of them. */
+void nsr_random_own_word(struct random *r, int engine, int reg);
+void nsr_random_word_of_all(struct random *r, int reg);
 /* Whether d conflicts with work of its region. */
 bool nsr_random_conflicts(struct random *r, const struct done *d);
 /* Whether immediate waits can order d; puts a barrier in front of it where

@@ -28,8 +28,8 @@ bool nsr_random_chance(struct random *r, int percent) {
 /* ---- text */
 
 static void add_all(struct random *r, const char *s, size_t n) {
-  for (int e = 0; e < r->nengines; e++)
-    nsr_strbuf_add(&r->text[e], s, n);
+  for (int i = 0; i < r->nactive; i++)
+    nsr_strbuf_add(&r->text[r->active[i]], s, n);
 }
 
 void nsr_random_all(struct random *r, const char *fmt, ...) {
@@ -39,7 +39,7 @@ void nsr_random_all(struct random *r, const char *fmt, ...) {
   int n = vsnprintf(line, sizeof line, fmt, ap);
   va_end(ap);
   add_all(r, line, (size_t)n);
-  r->made += r->nengines;
+  r->made += r->nactive;
 }
 
 void nsr_random_label(struct random *r, const char *name, uint32_t number) {
@@ -63,9 +63,27 @@ void nsr_random_barrier(struct random *r) {
   }
 }
 
+int nsr_random_active(struct random *r) {
+  return r->active[nsr_random_below(r, r->nactive)];
+}
+
 int nsr_random_engine(const struct random *r, int channel) {
   return nsr_random_queue(r, channel) ? r->feeds[channel - r->nengines]
                                       : channel;
+}
+
+static uint32_t new_word(struct random *r) {
+  return 4 * r->words.v[r->words.n - 1]++;
+}
+
+void nsr_random_own_word(struct random *r, int engine, int reg) {
+  INSN(r, engine, "    ld r%d, n%zu+%" PRIu32 "\n", reg, r->words.n - 1,
+       new_word(r));
+}
+
+void nsr_random_word_of_all(struct random *r, int reg) {
+  nsr_random_all(r, "    ld r%d, n%zu+%" PRIu32 "\n", reg, r->words.n - 1,
+                 new_word(r));
 }
 
 /* ---- conflicts, as the naive pass sees them */
@@ -132,12 +150,26 @@ void nsr_random_waits(struct random *r, const struct done *d, char *suffix,
     last = c;
   }
   suffix[0] = 0;
+  r->shares.waiting += last >= 0;
   if (last >= 0)
     snprintf(suffix, size, " ?s%" PRIu32 ">=%" PRIu32, r->sems + (uint32_t)last,
              need[last]);
 }
 
+static void count_touch(struct nsr_random_shares *s, const struct touch *t) {
+  s->operands++;
+  s->addressed += t->loaded;
+  if (t->kind == ROTATING)
+    s->rotating[t->turn]++;
+  s->rotating[NTURNS] += t->advancing;
+}
+
 enum nsr_status nsr_random_finish(struct random *r, struct done *d) {
+  r->shares.work++;
+  r->shares.by_depth[r->depth]++;
+  r->used |= UINT32_C(1) << d->channel;
+  for (int i = 0; i < d->ntouch; i++)
+    count_touch(&r->shares, &d->touch[i]);
   d->ordinal = ++r->count[d->channel];
   d->uncounted = r->lost[d->channel];
   NSR_PUSH(r->ctx, NSR_SCRATCH, &r->region, *d);
@@ -166,7 +198,7 @@ enum { NPATTERNS = sizeof patterns / sizeof *patterns };
 int nsr_random_loop(struct random *r) {
   int loops[MAX_DEPTH + 1], n = 0;
   for (int d = 0; d < r->depth; d++)
-    if (r->loop[d])
+    if (r->level[d].loop)
       loops[n++] = d;
   return n ? loops[nsr_random_below(r, n)] : -1;
 }
@@ -192,6 +224,20 @@ struct touch nsr_random_columns(struct random *r, uint32_t columns,
   return t;
 }
 
+/* A slot of a rotating buffer: the loop's way where it fits the buffer. */
+static struct touch turning(struct random *r, int loop, bool write) {
+  const struct level *l = &r->level[loop];
+  int local = FIRST_ROTATING + nsr_random_below(r, NROTATING);
+  struct touch t = touch(r, local, write);
+  t.loop = loop;
+  t.phase = nsr_random_below(r, t.slots);
+  t.turn = t.slots == 2 && nsr_random_chance(r, 50) ? BY_AND : BY_REM;
+  if ((t.slots == 2 && (l->turn == TOGGLED || l->turn == UNROLLED)) ||
+      (t.slots == 3 && l->turn == SET_BACK && t.phase == 0))
+    t.turn = l->turn;
+  return t;
+}
+
 /* A random operand; in DRAM too if `dram`, else in PSUM too. */
 static struct touch some_touch(struct random *r, bool dram, bool write) {
   int loop = nsr_random_loop(r);
@@ -199,15 +245,11 @@ static struct touch some_touch(struct random *r, bool dram, bool write) {
     struct touch t = touch(r, write ? OUT : IN, write);
     t.loop = loop;
     t.advancing = loop >= 0 && nsr_random_chance(r, 70);
+    t.loaded = !t.advancing && nsr_random_chance(r, 40);
     return t;
   }
-  if (loop >= 0 && nsr_random_chance(r, 45)) {
-    int local = FIRST_ROTATING + nsr_random_below(r, NROTATING);
-    struct touch t = touch(r, local, write);
-    t.loop = loop;
-    t.phase = nsr_random_below(r, t.slots);
-    return t;
-  }
+  if (loop >= 0 && nsr_random_chance(r, r->rotation))
+    return turning(r, loop, write);
   if (!dram && nsr_random_chance(r, write ? 5 : 15))
     return touch(r, FIRST_SUMS + nsr_random_below(r, NSUMS), write);
   return touch(r, nsr_random_below(r, NSTATIC), write);
@@ -217,12 +259,21 @@ static struct touch some_touch(struct random *r, bool dram, bool write) {
 static void put_offset(struct random *r, int engine, const struct touch *t,
                        int reg) {
   int index = ITERATION + t->loop;
-  if (t->kind == ROTATING) {
+  if (t->kind == ROTATING && t->turn <= BY_AND) {
+    bool rem = t->turn == BY_REM;
     INSN(r, engine, "    add r%d, r%d, %d\n", reg, index, t->phase);
-    INSN(r, engine, "    rem r%d, r%d, %d\n", reg, reg, t->slots);
+    INSN(r, engine, "    %s r%d, r%d, %d\n", rem ? "rem" : "and", reg, reg,
+         rem ? t->slots : t->slots - 1);
     INSN(r, engine, "    mul r%d, r%d, 64\n", reg, reg);
+  } else if (t->kind == ROTATING && t->turn == TOGGLED) {
+    INSN(r, engine, "    xor r%d, r%d, %d\n", reg, TURN, t->phase * 64);
+  } else if (t->kind == ROTATING && t->turn == SET_BACK) {
+    INSN(r, engine, "    mov r%d, r%d\n", reg, TURN);
   } else if (t->advancing) {
     INSN(r, engine, "    mul r%d, r%d, 256\n", reg, index);
+  } else if (t->loaded) {
+    nsr_random_own_word(r, engine, reg);
+    INSN(r, engine, "    mul r%d, r%d, 256\n", reg, reg);
   }
 }
 
@@ -230,11 +281,13 @@ static void put_offset(struct random *r, int engine, const struct touch *t,
 static void put_touch(struct random *r, int engine, const struct touch *t,
                       int reg) {
   EMIT(r, engine, "t%" PRIu32, t->buffer);
-  if (t->kind == ROTATING)
+  if (t->kind == ROTATING && t->turn == UNROLLED)
+    EMIT(r, engine, "+%d[8*4]", (t->phase + r->level[t->loop].half) % 2 * 64);
+  else if (t->kind == ROTATING)
     EMIT(r, engine, "+r%d[8*4]", reg);
   else if (t->kind != DRAM)
     EMIT(r, engine, "%s", t->text);
-  else if (t->advancing)
+  else if (t->advancing || t->loaded)
     EMIT(r, engine, "+r%d{4*64}[8*4]", reg);
   else
     EMIT(r, engine, "{4*64}[8*4]");
@@ -339,7 +392,7 @@ static enum nsr_status put_word(struct random *r, struct done *d) {
 }
 
 enum nsr_status nsr_random_word(struct random *r) {
-  struct done d = word(r, nsr_random_below(r, r->nengines), 50);
+  struct done d = word(r, nsr_random_active(r), 50);
   return nsr_random_settle(r, &d) ? put_word(r, &d) : NSR_OK;
 }
 

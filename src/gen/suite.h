@@ -6,9 +6,14 @@
 
 #include "base/strbuf.h"
 
-/* What bounds a setting beside lo and hi: the number of partitions instead of
- * hi; so much as lo for each engine instead of lo. */
-enum nsr_gen_bound { NSR_GEN_PLAIN, NSR_GEN_PARTITIONS, NSR_GEN_PER_ENGINE };
+/* What bounds a setting beside lo and hi: the number of partitions or engines
+ * instead of hi; so much as lo for each engine instead of lo. */
+enum nsr_gen_bound {
+  NSR_GEN_PLAIN,
+  NSR_GEN_PARTITIONS,
+  NSR_GEN_ENGINES,
+  NSR_GEN_PER_ENGINE
+};
 
 /* A setting: its value at either size, and what it may be set to. */
 struct nsr_gen_param {
@@ -24,6 +29,7 @@ struct nsr_gen_request {
   const struct nsr_isa *isa;
   const int64_t *v;
   bool manual; /* waits as a person writes them, no barrier but the exit one */
+  struct nsr_random_shares *shares; /* to be filled by `random`, or NULL */
 };
 
 struct nsr_gen_kernel {

@@ -358,6 +358,36 @@ static void mark_contents(const struct nsr_scopes *t) {
   }
 }
 
+/* How the ways through a scope end. */
+static uint8_t ways_of(const struct nsr_scopes *t, uint32_t s) {
+  const struct nsr_scope *x = &t->scopes[s];
+  uint8_t ends = x->ends;
+  for (uint32_t i = 0; i < x->nitems; i++) {
+    const struct nsr_item *it = &t->items[x->first_item + i];
+    if (it->is_scope && t->scopes[it->first].to_end)
+      ends |= ways_of(t, it->first) | t->scopes[it->first].skip;
+  }
+  return ends ? ends : NSR_ENDS_BACK | NSR_ENDS_EXIT;
+}
+
+/* An arm that nobody looks at is a way past the other one. */
+static void pass_by_plain(const struct nsr_scopes *t) {
+  for (uint32_t s = 0; s < t->nscopes; s++)
+    for (uint32_t i = 1; i < t->scopes[s].nitems; i++) {
+      const struct nsr_item *it = &t->items[t->scopes[s].first_item + i];
+      if (!it[0].is_scope || !it[-1].is_scope)
+        continue;
+      struct nsr_scope *x = &t->scopes[it[-1].first];
+      struct nsr_scope *y = &t->scopes[it[0].first];
+      if (!x->to_end || !y->to_end || x->relevant == y->relevant)
+        continue;
+      if (x->relevant)
+        x->skip |= ways_of(t, it[0].first);
+      else
+        y->skip |= ways_of(t, it[-1].first);
+    }
+}
+
 /* Puts the arms of each branch in order. Items of arms follow the block that
  * branches, so two in a row are the arms of one. */
 static void order_arms(const struct nsr_scopes *t, struct nsr_item *items) {
@@ -466,6 +496,7 @@ enum nsr_status nsr_scopes_build(struct nsr_ctx *ctx, const struct nsr_cfg *g,
   struct nsr_item *items;
   NSR_TRY(sort_items(&b, out, &items));
   mark_contents(out);
+  pass_by_plain(out);
   order_arms(out, items);
   return mark_anchors(ctx, out);
 }

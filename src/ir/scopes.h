@@ -32,7 +32,7 @@ struct nsr_scope {
                        way back to its header, for an arm each way through */
   bool to_end;      /* arm: nothing follows it in the loop's body */
   uint8_t skip;     /* arm to_end: how the way past it ends (NSR_ENDS_*), 0: it
-                       is the other arm */
+                       is the other arm, with work in it */
   uint8_t ends;     /* loop, arm to_end: how the way through it ends; 0: in
                        arms */
   int32_t first_id; /* smallest barrier id in it, INT32_MAX: none */

@@ -80,6 +80,15 @@ static const struct pass_case plans[] = {
      "sp r0 starts at -1, +1 per entry of scope 2\n"
      "sp[3] dma q0 waits s8 >= r0 for act[3] copy\n"
      "act[3] copy waits s9 >= r0 for sp[3] dma q0\n"},
+    {"a way on without work passes by a load that drains the pipeline",
+     HEAD ".engine sp\n mov r1, 0\nl: br.ge r1, 2, d\n st a, r1\n sync\n"
+          " add r1, r1, 1\n br.ne r1, 1, m\n br l\nm: ld r2, b\n sync\n"
+          " br l\nd: st a, r1\n sync\n halt\n",
+     NSR_OK,
+     "sp[2] st counts in s8, scope 2\n"
+     "sp r0 starts at -1, +1 per entry of scope 2\n"
+     "sp[2] st waits s8 >= r0 for sp[2] st\n"
+     "sp[10] st waits s8 >= r0 + 1 for sp[2] st\n"},
 };
 
 static void test_plans(void **state) {
