@@ -124,7 +124,7 @@ static bool lacks_rightly(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   struct nsr_lack lack = b->plan.lack;
   struct nsr_kernel out;
   bool registers = lack.engine >= 0;
-  bool machine = registers && lack.want > k->isa->registers / 2;
+  bool machine = lack.want > k->isa->registers / 2u; /* too many of these */
   *(registers ? &more.registers : &more.semaphores) = lack.want;
   return lack.want > lack.have &&
          (machine || plan(ctx, k, &more, b, &out) == NSR_OK);
