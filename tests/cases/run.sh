@@ -10,6 +10,12 @@
 #   ; expect: rewritten | unchanged | refused [TEXT] | hang [TEXT] | race [TEXT]
 #   ; barriers: N      each engine of the output holds N of them
 #   ; rewrite: OPTIONS of nsync-rewrite
+#   ; judge: TEXT      what nsync-cosim says of the case and itself begins so
+#   ; says: TEXT       in the report
+#   ; strict: CODE     exit code of nsync-rewrite --strict
+#   ; untouched: sN    as often in the output as in the case
+#   ; start: SEM:VALUE the output is refuted if a semaphore holds that at first
+#   ; mutants: OP      each of the output's, and there are some, is refuted
 set -u
 bin=$1 work=$2 case=$3
 name=$(basename "$case" .s)
@@ -46,6 +52,9 @@ text=${text# }
 
 "$bin/nsync-as" "$case" -o "$in" 2>"$work/$name.err" ||
   fail "does not assemble"
+judged=$(field judge)
+[ -z "$judged" ] || "$bin/nsync-cosim" "$in" "$in" 2>&1 | head -n 1 |
+  grep -q "^$judged" || fail "the judge does not say \"$judged\" of it"
 options=$(field rewrite) # split into words
 "$bin/nsync-rewrite" $options "$in" -o "$out" >"$work/$name.report" \
   2>"$work/$name.err"
@@ -82,6 +91,33 @@ sections "$out.s" >"$out.sections"
 cmp -s "$in.sections" "$out.sections" || fail "a foreign section changed"
 "$bin/nsync-cosim" "$in" "$out" >"$work/$name.err" 2>&1 ||
   fail "the judge objects"
+says=$(field says)
+[ -z "$says" ] || grep -qF -e "$says" "$work/$name.report" ||
+  fail "the report does not say \"$says\""
+strict=$(field strict)
+if [ -n "$strict" ]; then
+  "$bin/nsync-rewrite" --strict $options "$in" -o "$out.again" \
+    >"$work/$name.err" 2>&1
+  [ $? -eq "$strict" ] || fail "--strict does not end with $strict"
+fi
+sem=$(field untouched)
+[ -z "$sem" ] || [ "$(grep -c "[?^]$sem\>" "$in.s")" -eq \
+  "$(grep -c "[?^]$sem\>" "$out.s")" ] || fail "something else uses $sem"
+for start in $(field start); do
+  "$bin/nsync-cosim" "--start=$start" "$in" "$out" >"$work/$name.err" 2>&1
+  [ $? -eq 1 ] || fail "not refuted where it starts with $start"
+done
+for op in $(field mutants); do
+  n=$("$bin/nsync-gen" mutate --operator="$op" --count "$out")
+  [ "$n" -gt 0 ] || fail "no place for $op"
+  while [ "$n" -gt 0 ]; do
+    n=$((n - 1))
+    "$bin/nsync-gen" mutate --operator="$op" --index=$n "$out" \
+      -o "$out.mutant" 2>"$work/$name.err" || fail "no mutant $n of $op"
+    "$bin/nsync-cosim" "$in" "$out.mutant" >"$work/$name.err" 2>&1
+    [ $? -eq 1 ] || fail "mutant $n of $op is not refuted"
+  done
+done
 # Rewriting twice is rewriting once.
 "$bin/nsync-rewrite" $options "$out" -o "$out.again" >"$work/$name.err" 2>&1
 again=$?

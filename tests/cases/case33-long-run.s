@@ -1,0 +1,58 @@
+; case: tt-metal #9026, #23518 (PR 24032). A count that only grows comes to its
+;       end after a long run. The report says how far it goes; a semaphore that
+;       starts near its end is found, not taken for a small one.
+; kind: HANG
+; expect: rewritten
+; barriers: 1
+; says: counts come to 6 at most
+; start: s0:32763
+.isa tile64
+.kernel "long-run"
+.queue q0 sp
+.queue q1 act
+.tensor n   dram i32 [1] at 0 input range 0 5 words 3
+.tensor x   dram f32 [24, 8] at 4096 input
+.tensor y   dram f32 [24, 8] at 8192 output
+.tensor xt  sbuf f32 [4, 8] at 0:4, 0 scratch
+.tensor yt  sbuf f32 [4, 8] at 0:4, 64 scratch
+.engine sp
+    ld   r1, n
+    mov  r3, 0
+    mov  r2, 0
+loopa:
+    br.ge r2, r1, donea
+    sync
+    dma  q0, xt[8*4], x+r3{4*32}[8*4] ^s1
+    add  r3, r3, 4*32
+    add  r2, r2, 1
+    br   loopa
+donea:
+    sync
+    halt
+.engine dve
+    ld   r1, n
+    mov  r3, 0
+    mov  r2, 0
+loopa:
+    br.ge r2, r1, donea
+    sync
+    ts   yt[8*4], xt[8*4] op0=mul imm0=2.0 op1=none imm1=0 ?s1>=1 ^s2
+    add  r2, r2, 1
+    br   loopa
+donea:
+    sync
+    halt
+.engine act
+    ld   r1, n
+    mov  r3, 0
+    mov  r2, 0
+loopa:
+    br.ge r2, r1, donea
+    sync
+    dma  q1, y+r3{4*32}[8*4], yt[8*4] ?s2>=1
+    add  r3, r3, 4*32
+    add  r2, r2, 1
+    br   loopa
+donea:
+    sync
+    halt
