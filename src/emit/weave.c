@@ -1,7 +1,9 @@
 /* weave.c - a plan into streams.
  *
- * In front of instruction i stand, in this order: the prologue (i = 0), what
- * scopes do on entry (outer ones first), waits. Behind a barrier that stays
+ * In front of instruction i stand, in this order: markers at the end of arms
+ * that join other code there (inner ones first), which only those who come from
+ * the arm run; the prologue (i = 0), what scopes do on entry (outer ones
+ * first), waits. Behind a barrier that stays
  * every mirror is set anew. Positions are counted first, then written, since
  * branches need them.
  */
@@ -12,19 +14,7 @@
 
 #include "base/vec.h"
 #include "base/work.h"
-
-/* What stands in front of an instruction because a scope starts or ends
- * there: a marker behind a private scope, a mirror advanced at entry, or a
- * marker that counts where a group lacks members. */
-enum entry_kind { SCOPE_MARKER, MIRROR, PLAN_MARKER };
-
-struct entry {
-  uint32_t insn, depth;
-  uint8_t kind;
-  uint32_t which; /* work, mirror or marker */
-  int32_t add;    /* mirror */
-  bool set;       /* .. to that */
-};
+#include "emit/entries.h"
 
 /* One engine's stream while it is woven. */
 struct weave {
@@ -39,7 +29,7 @@ struct weave {
                                  NSR_NONE */
   const uint32_t *first_wait; /* by work, into plan->waits */
   uint32_t *wait_at, *work_at;
-  NSR_VEC(struct entry) entries; /* by insn, then depth */
+  NSR_VEC(struct nsr_entry) entries; /* by insn, then depth */
   uint32_t first_mirror, nmirrors;
   uint32_t *start; /* by instruction 0..n: where its sequence starts */
   uint32_t *loop;  /* where a new iteration of its loop starts */
@@ -103,19 +93,8 @@ static enum nsr_status find_resets(struct weave *w) {
   return NSR_OK;
 }
 
-static int by_entry(const void *a, const void *b) {
-  const struct entry *x = a, *y = b;
-  if (x->insn != y->insn)
-    return x->insn < y->insn ? -1 : 1;
-  if (x->depth != y->depth)
-    return x->depth < y->depth ? -1 : 1;
-  if (x->kind != y->kind)
-    return x->kind < y->kind ? -1 : 1;
-  return x->which < y->which ? -1 : x->which > y->which;
-}
-
 static enum nsr_status push_entry(struct weave *w, uint32_t scope,
-                                  struct entry e) {
+                                  struct nsr_entry e) {
   const struct nsr_tree *t = w->plan->tree;
   const struct nsr_scope *s =
       &t->local[w->engine].scopes[t->scopes[scope].local[w->engine]];
@@ -133,8 +112,10 @@ static enum nsr_status find_scope_markers(struct weave *w) {
   for (uint32_t i = 0; i < t->nworks; i++) {
     const struct nsr_work *x = &t->works[i];
     if (x->marker && x->engine == w->engine && w->plan->update[i] >= 0)
-      NSR_TRY(push_entry(
-          w, x->scope, (struct entry){x->insn, 0, SCOPE_MARKER, i, 0, false}));
+      NSR_TRY(
+          push_entry(w, x->scope,
+                     (struct nsr_entry){x->insn, 0, x->arm,
+                                        NSR_ENTRY_SCOPE_MARKER, i, 0, false}));
   }
   return NSR_OK;
 }
@@ -147,8 +128,10 @@ static enum nsr_status find_plan_markers(struct weave *w) {
   for (uint32_t i = 0; i < w->plan->nmarkers; i++) {
     const struct nsr_plan_marker *m = &w->plan->markers[i];
     if (feeds(w, m) && m->reset == NSR_NONE)
-      NSR_TRY(push_entry(
-          w, m->scope, (struct entry){NSR_NONE, 0, PLAN_MARKER, i, 0, false}));
+      NSR_TRY(
+          push_entry(w, m->scope,
+                     (struct nsr_entry){NSR_NONE, 0, 0, NSR_ENTRY_PLAN_MARKER,
+                                        i, 0, false}));
   }
   return NSR_OK;
 }
@@ -163,9 +146,9 @@ static enum nsr_status find_mirrors(struct weave *w) {
     const struct nsr_plan_class *c = &plan->classes[plan->mirrors[m].class];
     for (uint32_t i = 0; i < c->nsteps; i++) {
       const struct nsr_plan_step *step = &plan->steps[c->first_step + i];
-      NSR_TRY(push_entry(
-          w, step->scope,
-          (struct entry){NSR_NONE, 0, MIRROR, m, step->add, step->set}));
+      NSR_TRY(push_entry(w, step->scope,
+                         (struct nsr_entry){NSR_NONE, 0, 0, NSR_ENTRY_MIRROR, m,
+                                            step->add, step->set}));
     }
   }
   return NSR_OK;
@@ -175,8 +158,7 @@ static enum nsr_status find_entries(struct weave *w) {
   NSR_TRY(find_mirrors(w));
   NSR_TRY(find_scope_markers(w));
   NSR_TRY(find_plan_markers(w));
-  if (w->entries.n)
-    qsort(w->entries.v, w->entries.n, sizeof *w->entries.v, by_entry);
+  nsr_entries_sort(w->entries.v, w->entries.n);
   nsr_work_count(w->ctx, NSR_WORK_EMIT, w->entries.n);
   return NSR_OK;
 }
@@ -261,6 +243,9 @@ static enum nsr_status find_positions(struct weave *w) {
   NSR_NEW(w->ctx, NSR_SCRATCH, w->own, n + 1);
   NSR_TRY(loop_depths(w, &depth));
   for (uint32_t i = 0; i < n; i++) {
+    for (; e < w->entries.n && w->entries.v[e].insn == i; e++, at++)
+      if (!w->entries.v[e].arm)
+        break;
     w->start[i] = at;
     if (i == 0)
       at += w->nmirrors;
@@ -288,7 +273,7 @@ static uint32_t landing(const struct weave *w, uint32_t i, uint32_t to) {
   const struct nsr_cfg *g = own->cfg;
   if (to >= w->in->n || i >= w->in->n)
     return w->start[to];
-  uint32_t s = own->scope_of[g->block_of[i]];
+  uint32_t from = own->scope_of[g->block_of[i]], s = from;
   for (; s != NSR_NONE; s = own->scopes[s].parent) {
     if (own->scopes[s].entry != to)
       continue;
@@ -297,7 +282,8 @@ static uint32_t landing(const struct weave *w, uint32_t i, uint32_t to) {
     if (own->scopes[s].kind == NSR_SCOPE_LOOP)
       return w->loop[to];
   }
-  return w->start[to];
+  return w->start[to] -
+         nsr_entries_ends(w->entries.v, w->entries.n, own, from, to);
 }
 
 /* ---- writing */
@@ -389,11 +375,11 @@ static enum nsr_status put_plan_marker(struct weave *w, uint32_t i,
   return put_nop(w, i, m->channel, update(m->sem, m->weight));
 }
 
-static enum nsr_status put_entry(struct weave *w, const struct entry *e) {
+static enum nsr_status put_entry(struct weave *w, const struct nsr_entry *e) {
   const struct nsr_plan *plan = w->plan;
-  if (e->kind == PLAN_MARKER)
+  if (e->kind == NSR_ENTRY_PLAN_MARKER)
     return put_plan_marker(w, e->insn, &plan->markers[e->which]);
-  if (e->kind == MIRROR) {
+  if (e->kind == NSR_ENTRY_MIRROR) {
     int16_t r = plan->mirrors[e->which].reg;
     return e->set ? put_op(w, e->insn, NSR_CTL_MOV, r, imm(e->add), imm(0))
                   : put_op(w, e->insn, NSR_CTL_ADD, r, reg(r), imm(e->add));

@@ -2,6 +2,7 @@
  * the tree laid anew in that order.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "base/vec.h"
 #include "ir/islands.h"
@@ -20,6 +21,9 @@ struct order {
   uint32_t *head; /* by scope: private scopes whose markers its header holds,
                      a list linked by .. */
   uint32_t *link; /* .. this */
+  uint32_t *arms[NSR_MAX_ENGINES]; /* by instruction: the innermost arm at the
+                                      end of which markers stand in front of
+                                      it, 0: none; NULL: nowhere */
   uint32_t next[NSR_MAX_ENGINES], end[NSR_MAX_ENGINES];
   uint32_t merged; /* elements of this segment that another stands for */
   NSR_VEC(struct nsr_part) parts;
@@ -218,10 +222,13 @@ static uint64_t channels_of(const struct nsr_tree *t, uint32_t scope) {
   return channels;
 }
 
-/* Markers of these channels, in front of insn[e]. */
+/* Where markers stand: in front of insn[e], at the end of arm[e] (0: none). */
+struct spots {
+  uint32_t insn[NSR_MAX_ENGINES], arm[NSR_MAX_ENGINES];
+};
+
 static enum nsr_status push_markers(struct order *o, uint64_t channels,
-                                    uint32_t scope,
-                                    const uint32_t insn[NSR_MAX_ENGINES]) {
+                                    uint32_t scope, const struct spots *at) {
   for (int8_t ch = 0; ch < NSR_MAX_CHANNELS; ch++) {
     if (!(channels >> ch & 1))
       continue;
@@ -230,7 +237,8 @@ static enum nsr_status push_markers(struct order *o, uint64_t channels,
              (struct nsr_work){.engine = (uint8_t)e,
                                .channel = ch,
                                .marker = true,
-                               .insn = insn[e],
+                               .insn = at->insn[e],
+                               .arm = at->arm[e],
                                .scope = scope,
                                .nested = NSR_NONE});
   }
@@ -238,12 +246,12 @@ static enum nsr_status push_markers(struct order *o, uint64_t channels,
 }
 
 /* Markers for a scope without a barrier: one per channel with work in it. */
-static enum nsr_status
-push_private_markers(struct order *o, uint32_t private, uint64_t channels,
-                     uint32_t scope, const uint32_t insn[NSR_MAX_ENGINES]) {
+static enum nsr_status push_private_markers(struct order *o, uint32_t private,
+                                            uint64_t channels, uint32_t scope,
+                                            const struct spots *at) {
   struct nsr_common *x = &o->t->scopes[private];
   x->markers = (uint32_t)o->works.n;
-  NSR_TRY(push_markers(o, channels, scope, insn));
+  NSR_TRY(push_markers(o, channels, scope, at));
   x->nmarkers = (uint32_t)o->works.n - x->markers;
   return NSR_OK;
 }
@@ -320,11 +328,86 @@ static enum nsr_status lay_header(struct order *o, uint32_t scope,
   uint32_t start = (uint32_t)o->works.n;
   for (uint32_t s = o->head[scope]; s != NSR_NONE; s = o->link[s]) {
     int e = only_engine(&o->t->scopes[s]);
-    uint32_t insn[NSR_MAX_ENGINES];
-    insn[e] = o->t->local[e].scopes[o->t->scopes[scope].local[e]].entry;
-    NSR_TRY(push_private_markers(o, s, channels_of(o->t, s), scope, insn));
+    struct spots at = {{0}, {0}};
+    at.insn[e] = o->t->local[e].scopes[o->t->scopes[scope].local[e]].entry;
+    NSR_TRY(push_private_markers(o, s, channels_of(o->t, s), scope, &at));
   }
   return push_run(o, scope, last, start);
+}
+
+/* ---- markers at the end of an arm */
+
+/* Whether scope s or one around it begins at an instruction. */
+static bool begins(const struct nsr_scopes *own, uint32_t s, uint32_t insn) {
+  for (; s != NSR_NONE; s = own->scopes[s].parent)
+    if (own->scopes[s].entry == insn)
+      return true;
+  return false;
+}
+
+/* The block that all ways out of scope s lead to that leave the arm, too;
+ * NSR_NONE: there is none, or there are several. */
+static uint32_t block_behind(const struct nsr_scopes *own, uint32_t s,
+                             uint32_t arm) {
+  const struct nsr_cfg *g = own->cfg;
+  uint32_t behind = NSR_NONE;
+  for (uint32_t x = s; x <= own->scopes[s].last; x++)
+    for (uint32_t i = 0; i < own->scopes[x].nitems; i++) {
+      const struct nsr_item *it = &own->items[own->scopes[x].first_item + i];
+      uint32_t at = it->first;
+      while (!it->is_scope && at < it->first + it->n) {
+        const struct nsr_block *k = &g->blocks[g->block_of[at]];
+        for (int j = 0; j < 2; j++) {
+          uint32_t to = k->succ[j];
+          if (to == NSR_NONE || nsr_scope_in(own, own->scope_of[to], arm))
+            continue;
+          if (behind != NSR_NONE && behind != to)
+            return NSR_NONE;
+          behind = to;
+        }
+        at = k->first + k->n;
+      }
+    }
+  return behind;
+}
+
+/* Whether code in front of an instruction that goes on to it is the arm's. */
+static bool goes_on(const struct nsr_scopes *own, uint32_t insn, uint32_t arm) {
+  const struct nsr_cfg *g = own->cfg;
+  const struct nsr_node *n = &g->program->nodes[g->engine][insn - 1];
+  if (n->ctl == NSR_CTL_HALT || (n->ctl == NSR_CTL_BR && n->always))
+    return true;
+  uint32_t s = own->scope_of[g->block_of[insn - 1]];
+  return s != NSR_NONE && nsr_scope_in(own, s, arm);
+}
+
+/* Where nothing follows a private scope in the arm around it: its markers may
+ * stand where the arm joins other code, in front of what runs on other ways,
+ * too. Of the arms that end there each lies in the other. */
+static enum nsr_status spot_at_end(struct order *o, uint32_t private, int e,
+                                   struct spots *at) {
+  const struct nsr_scopes *own = &o->t->local[e];
+  uint32_t inner = o->t->scopes[private].local[e];
+  uint32_t arm = own->scopes[inner].parent;
+  if (own->scopes[arm].kind != NSR_SCOPE_ARM ||
+      !ends_with(own, &own->scopes[arm], inner))
+    return NSR_OK;
+  uint32_t block = block_behind(own, inner, arm);
+  if (block == NSR_NONE)
+    return NSR_OK;
+  uint32_t insn = own->cfg->blocks[block].first;
+  if (insn == 0 || begins(own, arm, insn) || !goes_on(own, insn, arm))
+    return NSR_OK;
+  if (!o->arms[e])
+    NSR_NEW(o->ctx, NSR_SCRATCH, o->arms[e], o->t->program->stream[e]->n);
+  uint32_t *last = &o->arms[e][insn];
+  if (*last && !nsr_scope_in(own, arm, *last) && !nsr_scope_in(own, *last, arm))
+    return NSR_OK;
+  if (!*last || nsr_scope_in(own, arm, *last))
+    *last = arm;
+  at->insn[e] = insn;
+  at->arm[e] = arm;
+  return NSR_OK;
 }
 
 static enum nsr_status lay_scope(struct order *o, uint32_t scope);
@@ -335,18 +418,21 @@ static enum nsr_status lay_private(struct order *o, uint32_t scope,
                                    uint32_t *last, uint32_t private) {
   const struct nsr_common *x = &o->t->scopes[private];
   uint64_t channels = channels_of(o->t, private);
-  uint32_t insn[NSR_MAX_ENGINES];
+  struct spots at = {{0}, {0}};
   NSR_TRY(
       push_part(o, scope, last,
                 (struct nsr_part){.kind = NSR_PART_SCOPE, .first = private}));
   NSR_TRY(lay_scope(o, private));
   if (x->engines == o->t->scopes[scope].engines || x->nmarkers > 0)
     return NSR_OK;
-  for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    insn[e] = x->elements[e] == NSR_NONE ? NSR_NONE
-                                         : o->t->works[x->elements[e]].insn;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    at.insn[e] = x->elements[e] == NSR_NONE ? NSR_NONE
+                                            : o->t->works[x->elements[e]].insn;
+    if (x->elements[e] != NSR_NONE && at.insn[e] == NSR_NONE)
+      NSR_TRY(spot_at_end(o, private, e, &at));
+  }
   uint32_t start = (uint32_t)o->works.n;
-  NSR_TRY(push_private_markers(o, private, channels, scope, insn));
+  NSR_TRY(push_private_markers(o, private, channels, scope, &at));
   return push_run(o, scope, last, start);
 }
 
@@ -395,7 +481,9 @@ static enum nsr_status lay_marks(struct order *o, uint32_t scope,
   for (uint32_t w = since; w < start; w++)
     if (o->works.v[w].channel >= 0)
       channels |= UINT64_C(1) << o->works.v[w].channel;
-  NSR_TRY(push_markers(o, channels, scope, part->insn));
+  struct spots at = {{0}, {0}};
+  memcpy(at.insn, part->insn, sizeof at.insn);
+  NSR_TRY(push_markers(o, channels, scope, &at));
   return push_run(o, scope, last, start);
 }
 

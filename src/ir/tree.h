@@ -29,6 +29,8 @@ struct nsr_work {
   bool island;     /* its region cannot be read: copied with its own wait and
                       update, between barriers that stay */
   uint32_t insn;   /* marker: NSR_NONE if there is no place for it */
+  uint32_t arm;    /* marker: its engine's own arm, at the end of which it
+                      stands although insn lies behind that; 0: none */
   uint32_t scope;  /* scope it lies directly in */
   uint32_t region; /* works of one scope with equal region: no barrier
                       between them within the body */

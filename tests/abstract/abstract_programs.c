@@ -176,5 +176,5 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 6; i++)
     printf("  %s in %ld %%\n", features[i], 100 * t.features[i] / t.programs);
   /* few have no place for what they need */
-  return t.right + t.refused != t.programs || t.refused * 20 > t.programs;
+  return t.right + t.refused != t.programs || t.refused * 100 > t.programs;
 }

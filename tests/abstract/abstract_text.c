@@ -295,14 +295,14 @@ size_t abs_text(struct abs_program *p, char *text, size_t size) {
   put(&t,
       ".isa tile64\n.queue q0 sp\n.queue q1 act\n.queue q2 sp\n"
       ".tensor t dram i32 [3] at 0 input range 0 %d words 3, 2, 3\n"
-      ".tensor x dram f32 [64] at 4096 input\n"
-      ".tensor w sbuf f32 [1, 16] at 0:1, 0 scratch\n",
+      ".tensor x dram i32 [64] at 4096 input\n"
+      ".tensor w sbuf i32 [1, 16] at 0:1, 0 scratch\n",
       ABS_TOP);
   for (int i = 0; i < ABS_BUFFERS; i++)
-    put(&t, ".tensor b%d sbuf f32 [1, %d] at 0:1, %d scratch\n", i,
+    put(&t, ".tensor b%d sbuf i32 [1, %d] at 0:1, %d scratch range 0 9\n", i,
         4 * p->slots[i], 64 + 64 * i);
   for (int i = 0; i < p->ninsns; i++)
-    put(&t, ".tensor k%d sbuf f32 [1, 16] at 0:1, %d scratch\n", i,
+    put(&t, ".tensor k%d sbuf i32 [1, 16] at 0:1, %d scratch\n", i,
         1024 + 64 * i);
   for (int e = 0; e < ABS_ENGINES; e++)
     if (p->full[e])

@@ -113,7 +113,7 @@ judged() { # TEXT EXPECTED WHAT
 
 # Without our own note and remarks, which say what the waits were.
 edited() { # EXPECTED EDIT
-  sed '/^\.section "\.note\.nsr\./,/^[^ ]/d; s/ @[0-9].*//; s/ ; .*//' \
+  sed '/^\.section "\.note\.nsr\./,/^[^ ]/d; s/ ; .*//; s/ @[0-9]*$//' \
     "$out.s" >"$work/$name.plain.s"
   edit "$2" <"$work/$name.plain.s" >"$work/$name.wrong.s" ||
     fail "$2: matches no line that waits"

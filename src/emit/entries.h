@@ -1,0 +1,37 @@
+/* entries.h - what stands in front of an instruction because a scope starts or
+ * ends there.
+ */
+#ifndef NSR_EMIT_ENTRIES_H
+#define NSR_EMIT_ENTRIES_H
+
+#include "ir/scopes.h"
+
+/* A marker behind a private scope, a mirror advanced at entry, or a marker
+ * that counts where a group lacks members. */
+enum nsr_entry_kind {
+  NSR_ENTRY_SCOPE_MARKER,
+  NSR_ENTRY_MIRROR,
+  NSR_ENTRY_PLAN_MARKER
+};
+
+struct nsr_entry {
+  uint32_t insn, depth;
+  uint32_t arm;   /* marker: runs at the end of this arm only; 0: always */
+  uint8_t kind;   /* enum nsr_entry_kind */
+  uint32_t which; /* work, mirror or marker */
+  int32_t add;    /* mirror */
+  bool set;       /* .. to that */
+};
+
+/* By instruction; those at the end of arms first, inner arms before outer
+ * ones, then outer scopes before inner ones. */
+void nsr_entries_sort(struct nsr_entry *v, size_t n);
+
+/* How many of the entries at the end of arms, in front of instruction insn, are
+ * run by who comes there from a scope: from the first one on of an arm that it
+ * is in. */
+uint32_t nsr_entries_ends(const struct nsr_entry *v, size_t n,
+                          const struct nsr_scopes *own, uint32_t scope,
+                          uint32_t insn);
+
+#endif
