@@ -71,7 +71,8 @@ mutant() { # TURN: m.o, of some operator that has a place
 }
 
 turn=$seed
-while [ $accepted -lt "$kernels" ] || [ $((agreed + differ)) -lt "$mutants" ]; do
+while [ $accepted -lt "$kernels" ] ||
+  [ $((agreed + differ)) -lt "$mutants" ]; do
   [ $((turn % 100)) -ne 0 ] || echo "seed $turn: $accepted accepted," \
     "$agreed mutants agreed on ($wrong wrong), $differ differ" >&2
   if ! prepare $turn; then

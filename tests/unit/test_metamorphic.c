@@ -1,0 +1,378 @@
+/* test_metamorphic.c - changes that must not matter, to kernels and to what the
+ * rewriter made of them.
+ *
+ * Of a kernel: other names of semaphores and registers, a barrier more, a
+ * conditional that never runs, the whole kernel twice. Each is rewritten and
+ * judged like the kernel as it was. Of an output: a wait once more, a wait in
+ * front of its instruction, other names. Each is judged like the output.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <nsr/gen.h>
+#include <nsr/prove.h>
+#include <nsr/rewrite.h>
+#include <nsr/text.h>
+
+#include "base/strbuf.h"
+#include "gen/edit.h"
+#include "gen/survey.h"
+#include "prng.h"
+
+enum { KERNELS = 10 };
+
+struct turn {
+  struct nsr_ctx *ctx;
+  const struct nsr_isa *isa;
+  struct prng *r;
+  int64_t seed, size;
+  enum nsr_scheme scheme;
+  const struct nsr_kernel *k, *out;
+  struct nsr_survey survey; /* of what is changed */
+  struct nsr_edits edits;
+  unsigned waits; /* of out */
+};
+
+static void bad(const struct turn *t, const char *what, const char *why) {
+  fail_msg("%s: random --isa=%s --seed=%d --instructions=%d, %s: %s", what,
+           t->isa->name, (int)t->seed, (int)t->size, nsr_scheme_name(t->scheme),
+           why);
+}
+
+static void must(const struct turn *t, const char *what,
+                 enum nsr_status status) {
+  const struct nsr_diag *d = nsr_ctx_first_error(t->ctx);
+  if (status != NSR_OK)
+    bad(t, what, d ? d->text : nsr_status_name(status));
+}
+
+/* ---- edits */
+
+static enum nsr_status edit(struct turn *t, enum nsr_edit_kind kind, uint32_t s,
+                            uint32_t i, const struct nsr_insn *insn) {
+  struct nsr_edit e = {.kind = (uint8_t)kind,
+                       .stream = s,
+                       .at = i,
+                       .from = kind == NSR_EDIT_REPLACE ? i : NSR_NONE};
+  char why[100] = "";
+  if (!nsr_encode(t->isa, insn, e.word, why, sizeof why))
+    bad(t, "an instruction", why);
+  NSR_PUSH(t->ctx, NSR_KEEP, &t->edits.list, e);
+  return NSR_OK;
+}
+
+static void start(struct turn *t, const struct nsr_kernel *k) {
+  t->edits.list.n = 0;
+  must(t, "looking", nsr_survey_new(t->ctx, k, &t->survey));
+}
+
+static struct nsr_kernel *done(struct turn *t, const char *what) {
+  struct nsr_kernel *changed;
+  must(t, what, nsr_edit_apply(t->ctx, t->survey.k, &t->edits, &changed));
+  must(t, what, nsr_kernel_check(t->ctx, changed));
+  return changed;
+}
+
+#define EACH_INSN(t, s, i)                                                     \
+  for (uint32_t s = 0; s < (t)->survey.k->nstreams; s++)                       \
+    for (uint32_t i = 0; i < (t)->survey.streams[s].n; i++)
+
+/* ---- judges */
+
+static unsigned count_waits(struct turn *t, const struct nsr_kernel *k) {
+  unsigned n = 0;
+  start(t, k);
+  EACH_INSN(t, s, i)
+  n += nsr_survey_waits(k, &t->survey.streams[s].insns[i]);
+  return n;
+}
+
+/* Level 2 says equal, level 1 what it says of the output as it is. */
+static void judge(struct turn *t, const struct nsr_kernel *a,
+                  const struct nsr_kernel *b, const char *what) {
+  const struct nsr_judge_options options = {.inputs = 10, .seed = 3};
+  struct nsr_judgement j;
+  struct nsr_proof before, proof;
+  must(t, what, nsr_cosimulate(t->ctx, a, b, &options, &j));
+  if (j.verdict != NSR_EQUAL)
+    bad(t, what, j.text);
+  must(t, what, nsr_prove(t->ctx, t->k, t->out, &before));
+  must(t, what, nsr_prove(t->ctx, a, b, &proof));
+  if (before.verdict == NSR_PROOF_PROVED && proof.verdict != NSR_PROOF_PROVED)
+    bad(t, what, proof.text);
+}
+
+static struct nsr_kernel *rewrite(struct turn *t, const struct nsr_kernel *k) {
+  struct nsr_rewrite_options o = {.verify = NSR_VERIFY_NONE,
+                                  .scheme = t->scheme};
+  struct nsr_rewrite_report report;
+  struct nsr_kernel *out;
+  return nsr_rewrite(t->ctx, k, NULL, 0, &o, &out, &report) == NSR_OK ? out
+                                                                      : NULL;
+}
+
+/* A changed kernel, rewritten in the same way. */
+static unsigned follow(struct turn *t, const struct nsr_kernel *k,
+                       const char *what) {
+  struct nsr_kernel *out = rewrite(t, k);
+  if (!out)
+    bad(t, what, nsr_ctx_first_error(t->ctx)->text);
+  judge(t, k, out, what);
+  return count_waits(t, out);
+}
+
+/* ---- names */
+
+static void shuffle(struct prng *r, uint16_t *v, uint32_t n) {
+  for (uint32_t i = n; i-- > 1;) {
+    uint32_t j = (uint32_t)prng_in(r, 0, i);
+    uint16_t x = v[i];
+    v[i] = v[j];
+    v[j] = x;
+  }
+}
+
+static struct nsr_kernel *other_semaphores(struct turn *t,
+                                           const struct nsr_kernel *k) {
+  uint16_t name[1 << 10];
+  uint32_t first = k->owned_first, n = k->owned_last + 1u - first;
+  start(t, k);
+  for (uint32_t i = 0; i < n; i++)
+    name[first + i] = (uint16_t)(first + i);
+  shuffle(t->r, name + first, n);
+  EACH_INSN(t, s, i) {
+    struct nsr_insn insn = t->survey.streams[s].insns[i];
+    bool waits = nsr_survey_waits(k, &insn), ups = nsr_survey_updates(k, &insn);
+    if (waits)
+      insn.wait.sem = name[insn.wait.sem];
+    if (ups)
+      insn.update.sem = name[insn.update.sem];
+    if (waits || ups)
+      must(t, "names", edit(t, NSR_EDIT_REPLACE, s, i, &insn));
+  }
+  return done(t, "other semaphores");
+}
+
+static void rename_val(const uint16_t *name, struct nsr_val *v) {
+  if (v->is_reg)
+    v->v = name[v->v];
+}
+
+static void rename_registers(const uint16_t *name, struct nsr_insn *insn) {
+  insn->dst = insn->dst < 0 ? insn->dst : (int16_t)name[insn->dst];
+  insn->cond = insn->cond < 0 ? insn->cond : (int16_t)name[insn->cond];
+  if (insn->value_reg >= 0)
+    insn->value_reg = (int16_t)name[insn->value_reg];
+  rename_val(name, &insn->a);
+  rename_val(name, &insn->b);
+  if (insn->wait.cmp != NSR_CMP_NONE)
+    rename_val(name, &insn->wait.value);
+  for (int o = 0; o < insn->noperands; o++) {
+    struct nsr_operand *op = &insn->operands[o];
+    op->reg = op->reg < 0 ? op->reg : (int16_t)name[op->reg];
+    for (int d = 0; d < op->ndims; d++)
+      if (op->dims[d].count_is_reg)
+        op->dims[d].count = name[op->dims[d].count];
+  }
+}
+
+/* All registers, or those of which the kernel does not know. */
+static void register_names(struct turn *t, uint32_t s, bool counts,
+                           uint16_t *name) {
+  uint16_t some[1 << 10], mixed[1 << 10];
+  uint32_t n = 0;
+  for (uint16_t r = 0; r < t->isa->registers; r++) {
+    const struct nsr_survey_stream *stream = &t->survey.streams[s];
+    name[r] = r;
+    if (!counts || nsr_survey_counts(stream, r) ||
+        !(stream->registers[r] & NSR_REG_NAMED))
+      some[n++] = r;
+  }
+  memcpy(mixed, some, n * sizeof *some);
+  shuffle(t->r, mixed, n);
+  for (uint32_t i = 0; i < n; i++)
+    name[some[i]] = mixed[i];
+}
+
+static struct nsr_kernel *
+other_registers(struct turn *t, const struct nsr_kernel *k, bool counts) {
+  uint16_t name[1 << 10];
+  start(t, k);
+  for (uint32_t s = 0; s < k->nstreams; s++) {
+    register_names(t, s, counts, name);
+    for (uint32_t i = 0; i < t->survey.streams[s].n; i++) {
+      struct nsr_insn insn = t->survey.streams[s].insns[i];
+      rename_registers(name, &insn);
+      must(t, "names", edit(t, NSR_EDIT_REPLACE, s, i, &insn));
+    }
+  }
+  return done(t, "other registers");
+}
+
+/* ---- more of the same */
+
+/* One more barrier in front of the exit barrier, or of the first one. */
+static struct nsr_kernel *more_barriers(struct turn *t, bool last) {
+  start(t, t->k);
+  for (uint32_t s = 0; s < t->k->nstreams; s++) {
+    const struct nsr_survey_stream *stream = &t->survey.streams[s];
+    uint32_t at = stream->n;
+    for (uint32_t i = 0; i < stream->n; i++)
+      if (stream->insns[i].desc->cls == NSR_BARRIER &&
+          (last || at == stream->n))
+        at = i;
+    struct nsr_insn sync = stream->insns[at];
+    sync.id = 9999;
+    must(t, "barrier", edit(t, NSR_EDIT_INSERT, s, at, &sync));
+  }
+  return done(t, "a barrier more");
+}
+
+/* In front of each engine's code a branch past a no-op, which so never runs.
+ * (Work could be in no order with that of others, for all that is known.) */
+static struct nsr_kernel *never_runs(struct turn *t) {
+  start(t, t->k);
+  for (uint32_t s = 0; s < t->k->nstreams; s++) {
+    struct nsr_insn br, nop;
+    nsr_insn_init(nsr_isa_control(t->isa, NSR_CTL_BR), &br);
+    nsr_insn_init(nsr_isa_nop(t->isa, false), &nop);
+    br.cc = NSR_CC_EQ;
+    br.a = br.b = (struct nsr_val){false, 3};
+    must(t, "branch", edit(t, NSR_EDIT_SLIP, s, 0, &br));
+    must(t, "no-op", edit(t, NSR_EDIT_SLIP, s, 0, &nop));
+  }
+  return done(t, "a conditional that never runs");
+}
+
+/* One line of a copy: labels, alone or as words, have other names there, and
+ * barriers other ids. */
+static void copy_line(struct nsr_strbuf *b, const struct nsr_stream *s,
+                      const char *line, size_t n) {
+  if (strncmp(line, "    sync ", 9) == 0) {
+    nsr_strbuf_printf(b, "    sync %d\n", 1000 + atoi(line + 9));
+    return;
+  }
+  for (size_t i = 0; i < n;) {
+    size_t word = strcspn(line + i, " :\n");
+    nsr_strbuf_add(b, line + i, word);
+    for (uint32_t l = 0; word && l < s->nlabels; l++)
+      if (strlen(s->labels[l].name) == word &&
+          strncmp(s->labels[l].name, line + i, word) == 0)
+        nsr_strbuf_puts(b, "_again");
+    i += word;
+    if (i < n)
+      nsr_strbuf_add(b, line + i++, 1);
+  }
+}
+
+/* The kernel behind itself: what is in front of each engine's halt, twice. */
+static struct nsr_kernel *twice(struct turn *t) {
+  struct nsr_strbuf b;
+  struct nsr_kernel *k;
+  const char *text, *both, *body = NULL, *line;
+  size_t n, size;
+  int stream = -1;
+  must(t, "text", nsr_disassemble(t->ctx, t->k, &text, &n));
+  nsr_strbuf_init(&b, t->ctx, NSR_KEEP);
+  for (line = text; *line; line += size) {
+    size = strcspn(line, "\n") + 1;
+    if (strncmp(line, ".engine", 7) == 0) {
+      stream++;
+      body = line + size + strcspn(line + size, "\n") + 1; /* behind .file */
+    }
+    if (strncmp(line, "    halt", 8) == 0) {
+      for (const char *at = body; at < line; at += strcspn(at, "\n") + 1)
+        copy_line(&b, &t->k->streams[stream], at, strcspn(at, "\n") + 1);
+    }
+    nsr_strbuf_add(&b, line, size);
+  }
+  must(t, "text", nsr_strbuf_done(&b, &both, &n));
+  must(t, "twice", nsr_assemble(t->ctx, "twice.s", both, n, &k));
+  must(t, "twice", nsr_kernel_check(t->ctx, k));
+  return k;
+}
+
+/* ---- outputs */
+
+/* Each wait once more in front of it, or only there. */
+static struct nsr_kernel *waits_in_front(struct turn *t, bool split) {
+  const struct nsr_insn_desc *desc = nsr_isa_control(t->isa, NSR_CTL_WAIT);
+  start(t, t->out);
+  EACH_INSN(t, s, i) {
+    struct nsr_insn insn = t->survey.streams[s].insns[i], wait;
+    if (!nsr_survey_waits(t->out, &insn) || prng_in(t->r, 0, 1))
+      continue;
+    nsr_insn_init(desc, &wait);
+    wait.wait = insn.wait;
+    must(t, "wait", edit(t, NSR_EDIT_INSERT, s, i, &wait));
+    memset(&insn.wait, 0, sizeof insn.wait);
+    if (split)
+      must(t, "wait", edit(t, NSR_EDIT_REPLACE, s, i, &insn));
+  }
+  return done(t, split ? "waits in front" : "waits once more");
+}
+
+static void kernels(struct turn *t) {
+  unsigned n = follow(t, other_semaphores(t, t->k), "other semaphores");
+  if (n != t->waits)
+    bad(t, "other semaphores", "another number of waits");
+  n = follow(t, other_registers(t, t->k, false), "other registers");
+  if (n != t->waits)
+    bad(t, "other registers", "another number of waits");
+  for (int last = 0; last < 2; last++)
+    if (follow(t, more_barriers(t, last), "a barrier more") > t->waits)
+      bad(t, "a barrier more", "more waits than without it");
+  (void)follow(t, never_runs(t), "a conditional that never runs");
+  (void)follow(t, twice(t), "twice");
+}
+
+static void outputs(struct turn *t) {
+  judge(t, t->k, other_semaphores(t, t->out), "output, other semaphores");
+  judge(t, t->k, other_registers(t, t->out, true), "output, other registers");
+  judge(t, t->k, waits_in_front(t, false), "output, waits once more");
+  judge(t, t->k, waits_in_front(t, true), "output, waits in front");
+}
+
+static void one_kernel(struct turn *t) {
+  struct nsr_setting settings[] = {{"seed", t->seed},
+                                   {"instructions", t->size}};
+  struct nsr_gen_options gen = {
+      .isa = t->isa, .nsettings = 2, .settings = settings};
+  struct nsr_kernel *k;
+  t->ctx = nsr_ctx_new();
+  must(t, "making", nsr_gen(t->ctx, "random", &gen, &k));
+  must(t, "checking", nsr_kernel_check(t->ctx, k));
+  t->k = k;
+  t->out = rewrite(t, k);
+  if (t->out) {
+    t->waits = count_waits(t, t->out);
+    kernels(t);
+    outputs(t);
+  }
+  nsr_ctx_free(t->ctx);
+  memset(&t->edits, 0, sizeof t->edits);
+}
+
+static void test_relations(void **state) {
+  (void)state;
+  struct prng r = prng_seed("relations", 1);
+  for (int i = 0; nsr_isas[i]; i++)
+    for (int n = 0; n < KERNELS; n++) {
+      struct turn t = {.isa = nsr_isas[i],
+                       .r = &r,
+                       .seed = prng_in(&r, 0, INT32_MAX),
+                       .size = prng_in(&r, 20, 160),
+                       .scheme = (enum nsr_scheme)prng_in(
+                           &r, 0, NSR_SCHEME_PER_INSTRUCTION)};
+      one_kernel(&t);
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_relations)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
