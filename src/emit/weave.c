@@ -420,6 +420,10 @@ static enum nsr_status put_threshold(struct weave *w, uint32_t i,
   *value = reg(w->plan->mirrors[x->mirror].reg);
   if (x->less == 0)
     return NSR_OK;
+  if (x->again) {
+    *value = reg(temp);
+    return NSR_OK;
+  }
   if (nsr_plan_bends(w->plan, x))
     temp = w->plan->mirrors[x->mirror].reg;
   NSR_TRY(put_op(w, i, x->less < 0 ? NSR_CTL_ADD : NSR_CTL_SUB, temp, *value,

@@ -54,33 +54,64 @@ static int by_class(const void *a, const void *b) {
   return x->step.scope < y->step.scope ? -1 : x->step.scope > y->step.scope;
 }
 
+/* Steps while they are found. */
+struct finder {
+  NSR_VEC(struct class_step) v;
+  uint32_t *last; /* by class: 1 + the last scope with a step */
+};
+
+/* Entries of scope advance the class of a cell, if it has a mirror. */
+static enum nsr_status add_step(struct plan *p, struct finder *f, uint32_t cell,
+                                uint32_t scope) {
+  uint32_t k = p->class[nsr_count_class(&p->c.counts, cell)];
+  int32_t add = (int32_t)nsr_count_step(&p->c.counts, cell, scope);
+  if (k == NSR_NONE || add == 0 || f->last[k] == scope + 1)
+    return NSR_OK;
+  f->last[k] = scope + 1;
+  if (scope == 0)
+    p->classes[k].start = add;
+  else
+    NSR_PUSH(p->ctx, NSR_SCRATCH, &f->v,
+             (struct class_step){k, {scope, add, false}});
+  return NSR_OK;
+}
+
+/* In a pooled scope, also those of channels that only have a marker there. */
+static enum nsr_status add_pooled_steps(struct plan *p, struct finder *f,
+                                        const uint32_t *first, uint32_t scope) {
+  const struct nsr_counts *c = &p->c.counts;
+  for (uint32_t ch = 0; ch < c->nchannels; ch++) {
+    uint32_t group = p->c.group[nsr_count_pooled(c, scope, ch)];
+    if (group != NSR_NONE)
+      NSR_TRY(add_step(p, f, first[group], scope));
+  }
+  return NSR_OK;
+}
+
 /* What each class adds at entries; the program's go into its start. */
 static enum nsr_status find_steps(struct plan *p) {
-  NSR_VEC(struct class_step) v = {0};
-  uint32_t *last;
-  NSR_NEW(p->ctx, NSR_SCRATCH, last, p->nclasses);
-  for (uint32_t i = 0; i < p->c.counts.ncells; i++) {
-    uint32_t scope = p->c.counts.cells[i].scope;
-    uint32_t k = p->class[nsr_count_class(&p->c.counts, i)];
-    if (k == NSR_NONE || last[k] == scope + 1)
-      continue;
-    last[k] = scope + 1;
-    int32_t add = (int32_t)nsr_count_step(&p->c.counts, i, scope);
-    if (scope == 0)
-      p->classes[k].start = add;
-    else
-      NSR_PUSH(p->ctx, NSR_SCRATCH, &v,
-               (struct class_step){k, {scope, add, false}});
+  const struct nsr_counts *c = &p->c.counts;
+  struct finder f = {0};
+  uint32_t *first; /* by group: a cell of it */
+  NSR_NEW(p->ctx, NSR_SCRATCH, f.last, p->nclasses);
+  NSR_NEW(p->ctx, NSR_SCRATCH, first, p->c.ngroups);
+  for (uint32_t i = c->ncells; i-- > 0;)
+    first[p->c.group[nsr_count_group(c, i)]] = i;
+  for (uint32_t i = 0; i < c->ncells; i++)
+    if (c->own[c->cells[i].scope])
+      NSR_TRY(add_step(p, &f, i, c->cells[i].scope));
+  for (uint32_t i = 0; i < p->c.norder; i++)
+    if (!c->own[p->c.order[i]])
+      NSR_TRY(add_pooled_steps(p, &f, first, p->c.order[i]));
+  if (f.v.n)
+    qsort(f.v.v, f.v.n, sizeof *f.v.v, by_class);
+  for (size_t i = 0; i < f.v.n; i++) {
+    struct nsr_plan_class *x = &p->classes[f.v.v[i].class];
+    if (x->nsteps++ == 0)
+      x->first_step = (uint32_t)i;
+    NSR_PUSH(p->ctx, NSR_SCRATCH, &p->steps, f.v.v[i].step);
   }
-  if (v.n)
-    qsort(v.v, v.n, sizeof *v.v, by_class);
-  for (size_t i = 0; i < v.n; i++) {
-    struct nsr_plan_class *c = &p->classes[v.v[i].class];
-    if (c->nsteps++ == 0)
-      c->first_step = (uint32_t)i;
-    NSR_PUSH(p->ctx, NSR_SCRATCH, &p->steps, v.v[i].step);
-  }
-  nsr_work_count(p->ctx, NSR_WORK_SYNC, p->c.counts.ncells);
+  nsr_work_count(p->ctx, NSR_WORK_SYNC, c->ncells);
   return NSR_OK;
 }
 
@@ -210,6 +241,29 @@ static void connect_waits(struct plan *p) {
   }
 }
 
+/* Whether the scratch register still holds what wait a put there when its
+ * engine comes to b: straight on, over no barrier. */
+static bool lasts_to(const struct nsr_tree *t, const struct nsr_plan_wait *a,
+                     const struct nsr_plan_wait *b) {
+  const struct nsr_work *x = &t->works[a->c], *y = &t->works[b->c];
+  const struct nsr_cfg *g = t->local[x->engine].cfg;
+  return a->mirror == b->mirror && a->less == b->less && x->scope == y->scope &&
+         x->region == y->region && g->block_of[x->insn] == g->block_of[y->insn];
+}
+
+/* Thresholds of one value that follow each other are computed once. */
+static void share_thresholds(struct plan *p, const struct nsr_plan *out) {
+  const struct nsr_plan_wait *last[NSR_MAX_ENGINES] = {0};
+  for (size_t i = 0; i < p->c.waits.n; i++) {
+    struct nsr_plan_wait *w = &p->c.waits.v[i];
+    int e = p->t->works[w->c].engine;
+    if (!w->is_reg || w->less == 0 || out->temp[e] == NSR_NO_REG)
+      continue;
+    w->again = last[e] && lasts_to(p->t, last[e], w);
+    last[e] = w;
+  }
+}
+
 static int64_t largest(const struct plan *p) {
   int64_t most = 0;
   for (uint32_t k = 0; k < p->nclasses; k++) {
@@ -232,6 +286,7 @@ static enum nsr_status build(struct plan *p, struct nsr_plan *out) {
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     NSR_TRY(make_mirrors(p, e, out));
   connect_waits(p);
+  share_thresholds(p, out);
   out->largest = largest(p);
   out->scheme = nsr_scheme_used(&p->c);
   out->waits = p->c.waits.v;
@@ -249,15 +304,28 @@ static enum nsr_status build(struct plan *p, struct nsr_plan *out) {
   return NSR_OK;
 }
 
-/* Barriers that stay order what lies in islands. */
-static enum nsr_status without_islands(struct nsr_ctx *ctx,
-                                       const struct nsr_tree *t,
-                                       const struct nsr_needs *needs,
-                                       struct nsr_needs *out) {
+/* Whether a barrier that stays orders a pair anyway, in an island or between
+ * the two, or there is nothing to wait for. */
+static bool needless(const struct nsr_tree *t, const struct nsr_resets *r,
+                     const struct nsr_need *need) {
+  const struct nsr_work *p = &t->works[need->p], *c = &t->works[need->c];
+  if (p->island || c->island)
+    return true;
+  if (need->p >= need->c)
+    return !t->scopes[nsr_common_shared(t, p->scope, c->scope)].loops;
+  return r->base[need->c] != NSR_NONE && need->p < r->base[need->c];
+}
+
+static enum nsr_status drop_needless(struct nsr_ctx *ctx,
+                                     const struct nsr_tree *t,
+                                     const struct nsr_needs *needs,
+                                     struct nsr_needs *out) {
+  struct nsr_resets resets;
   *out = (struct nsr_needs){0};
+  NSR_TRY(nsr_resets_find(ctx, t, &resets));
   NSR_NEW(ctx, NSR_SCRATCH, out->v, needs->n);
   for (uint32_t i = 0; i < needs->n; i++)
-    if (!t->works[needs->v[i].c].island && !t->works[needs->v[i].p].island)
+    if (!needless(t, &resets, &needs->v[i]))
       out->v[out->n++] = needs->v[i];
   return NSR_OK;
 }
@@ -269,7 +337,7 @@ enum nsr_status nsr_plan_make(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   struct plan p = {.ctx = ctx, .t = tree};
   *out = (struct nsr_plan){.tree = tree};
   struct nsr_needs some;
-  NSR_TRY(without_islands(ctx, tree, needs, &some));
+  NSR_TRY(drop_needless(ctx, tree, needs, &some));
   if (budget->scheme == NSR_SCHEME_PUBLISHED)
     return nsr_published_plan(ctx, tree, &some, budget, out);
   NSR_TRY(nsr_scheme_choose(ctx, tree, &some, budget, &p.c));
@@ -286,7 +354,7 @@ bool nsr_plan_bends(const struct nsr_plan *plan,
 
 uint32_t nsr_plan_wait_ops(const struct nsr_plan *plan,
                            const struct nsr_plan_wait *w) {
-  if (w->nops || !w->is_reg || w->less == 0)
+  if (w->nops || !w->is_reg || w->less == 0 || w->again)
     return w->nops;
   return nsr_plan_bends(plan, w) ? 2 : 1;
 }

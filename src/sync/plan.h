@@ -73,6 +73,7 @@ struct nsr_plan_wait {
   int32_t value;   /* immediate threshold */
   uint32_t mirror; /* register threshold: mirrors[mirror] - less */
   int32_t less;
+  bool again; /* .. which is in the scratch register from the wait before */
   uint32_t first_op, nops; /* or, if there are operations, the last one's */
 };
 
