@@ -20,6 +20,11 @@ static uint32_t f32_element(uint64_t seed, uint64_t i, uint32_t steps) {
   return bits;
 }
 
+/* 0..2 */
+static uint32_t positive_element(uint64_t seed, uint64_t i, uint32_t steps) {
+  return f32_element(seed, i, steps) & INT32_MAX;
+}
+
 /* The upper half of an f32 whose lower half is 0. */
 static uint32_t bf16_element(uint64_t seed, uint64_t i, uint32_t steps) {
   return f32_element(seed, i, steps) >> 16;
@@ -70,6 +75,11 @@ static void add_data(struct nsr_strbuf *out, const struct contents *c,
 
 void nsr_gen_random_f32(struct nsr_strbuf *out, uint64_t seed, uint64_t n) {
   add_data(out, &(struct contents){seed, 1024, 4, f32_element}, n);
+}
+
+void nsr_gen_random_positive(struct nsr_strbuf *out, uint64_t seed,
+                             uint64_t n) {
+  add_data(out, &(struct contents){seed, 1024, 4, positive_element}, n);
 }
 
 void nsr_gen_random_bf16(struct nsr_strbuf *out, uint64_t seed, uint64_t n) {

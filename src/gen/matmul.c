@@ -210,6 +210,134 @@ static const struct nsr_gen_step out_of_sbuf[] = {
      "    dma  q2, c+r20{TM*(4*N)}[TN*4], ct+r14[TN*4]\n"
      "    add  r20, r20, TN*4\n"}};
 
+/* ---- by hand */
+
+/* r10 and r11 count tiles: what a load's place was last used for, and the next
+ * product. r21 counts iterations of n from 1, r22 is that of the one that had
+ * the bank before (of k for products of blocks), r23 and r8 sum up what has to
+ * be done by now. Loads run ahead by themselves, whatever prefetch says.
+ *
+ *   s0 s1  tiles of A, of B   s3  copies out   s5  zeroed
+ *   s2     products           s4  stores       s6  blocks added
+ */
+static const char load_first[] = "    mov  r10, 1-BUFFERS*U\n";
+static const char product_first[] = "    mov  r11, 1\n";
+static const char n_first[] = "    mov  r21, 1\n";
+static const char n_next[] = "    add  r21, r21, 1\n";
+static const char bank_first[] = "    mov  r22, 1-BANKS\n";
+static const char bank_next[] = "    add  r22, r22, 1\n";
+
+static const struct nsr_gen_step manual_loads[] = {
+    {LOAD_A, NSR_GEN_START, count_k},
+    {LOAD_A, NSR_GEN_START, load_first},
+    {LOAD_A, NSR_GEN_START,
+     "    mov  r15, 0                      ; column of "
+     "A\n"},
+    {LOAD_A, N_BEGIN, "    mov  r16, r15\n"},
+    {LOAD_A, K_BODY, a_tile},
+    {LOAD_A, K_BODY,
+     ".repeat U, u\n"
+     "    dma  q0, ta+r8+u*TM*2[TM*2], a+r16{TK*(2*M)}[TM*2] ?s2>=r10 ^s0\n"
+     "    add  r10, r10, 1\n"
+     "    add  r16, r16, TK*M*2\n"
+     ".end\n"},
+    {LOAD_A, M_END, "    add  r15, r15, TM*2\n"},
+    {LOAD_B, NSR_GEN_START, count_k},
+    {LOAD_B, NSR_GEN_START, load_first},
+    {LOAD_B, M_BEGIN, "    mov  r17, 0                      ; column of B\n"},
+    {LOAD_B, N_BEGIN, "    mov  r18, r17\n"},
+    {LOAD_B, K_BODY, b_tile},
+    {LOAD_B, K_BODY,
+     ".repeat U, u\n"
+     "    dma  q1, tb+r9+u*TN*2[TN*2], b+r18{TK*(2*N)}[TN*2] ?s2>=r10 ^s1\n"
+     "    add  r10, r10, 1\n"
+     "    add  r18, r18, TK*N*2\n"
+     ".end\n"},
+    {LOAD_B, N_END, "    add  r17, r17, TN*2\n"}};
+
+#define MANUAL_TILES(count, tile, acc)                                         \
+  ".repeat " count ", u\n"                                                     \
+  "    ldw  ta+r8+(" tile ")*TM*2[TM*2] ?s0>=r11\n"                            \
+  "    mm   p+r13[TN*4]" acc ", tb+r9+(" tile ")*TN*2[TN*2] ?s1>=r11 ^s2\n"    \
+  "    add  r11, r11, 1\n"                                                     \
+  ".end\n"
+
+static const struct nsr_gen_step manual_in_psum[] = {
+    {SUM, NSR_GEN_START, count_n},
+    {SUM, NSR_GEN_START, bank_first},
+    {SUM, N_BEGIN, bank_of_n},
+    {SUM, N_BEGIN, "    memset p+r13[TN*4] value=0 ?s3>=r22 ^s5\n"},
+    {MULTIPLY, NSR_GEN_START, count_k},
+    {MULTIPLY, NSR_GEN_START, count_n},
+    {MULTIPLY, NSR_GEN_START, product_first},
+    {MULTIPLY, NSR_GEN_START, n_first},
+    {MULTIPLY, N_BEGIN, bank_of_n},
+    {MULTIPLY, N_BEGIN, "    wait ?s5>=r21\n"},
+    {MULTIPLY, K_BODY, a_tile},
+    {MULTIPLY, K_BODY, b_tile},
+    {MULTIPLY, K_BODY, MANUAL_TILES("U", "u", " !acc")},
+    {MULTIPLY, N_END, n_next},
+    {STORE, NSR_GEN_START, n_first},
+    {STORE, NSR_GEN_START, bank_first},
+    {STORE, N_BEGIN, bank_of_n},
+    {STORE, N_BEGIN, sums_of_n},
+    {STORE, N_END,
+     "    add  r23, r23, r0\n"
+     "    wait ?s5>=r21\n"
+     "    wait ?s4>=r22\n"
+     "    copy ct+r14[TN*4], p+r13[TN*4] ?s2>=r23 ^s3\n"
+     "    dma  q2, c+r20{TM*(4*N)}[TN*4], ct+r14[TN*4] ?s3>=r21 ^s4\n"
+     "    add  r20, r20, TN*4\n"},
+    {SUM, N_END, bank_next},
+    {STORE, N_END, n_next},
+    {STORE, N_END, bank_next}};
+
+/* Of a block the first product is not added. */
+static const struct nsr_gen_step manual_in_sbuf[] = {
+    {SUM, NSR_GEN_START, count_k},
+    {SUM, NSR_GEN_START, count_n},
+    {SUM, NSR_GEN_START, n_first},
+    {SUM, NSR_GEN_START, bank_first},
+    {SUM, NSR_GEN_START, "    mov  r8, U\n"},
+    {SUM, N_BEGIN, sums_of_n},
+    {SUM, N_BEGIN,
+     "    memset ct+r14[TN*4] value=0 ?s4>=r22 ^s5\n"
+     "    wait ?s5>=r21\n"},
+    {SUM, K_BODY, bank_of_k},
+    {SUM, K_BODY,
+     "    wait ?s6>=r7\n"
+     "    tt   ct+r14[TN*4], ct+r14[TN*4], p+r13[TN*4] op=add ?s2>=r8 ^s6\n"
+     "    add  r8, r8, U\n"},
+    {MULTIPLY, NSR_GEN_START, count_k},
+    {MULTIPLY, NSR_GEN_START, product_first},
+    {MULTIPLY, NSR_GEN_START, bank_first},
+    {MULTIPLY, K_BODY, a_tile},
+    {MULTIPLY, K_BODY, b_tile},
+    {MULTIPLY, K_BODY, bank_of_k},
+    {MULTIPLY, K_BODY, "    wait ?s6>=r22\n"},
+    {MULTIPLY, K_BODY, MANUAL_TILES("1", "u", "")},
+    {MULTIPLY, K_BODY, MANUAL_TILES("U-1", "u+1", " !acc")},
+    {MULTIPLY, K_BODY, bank_next},
+    {STORE, NSR_GEN_START, n_first},
+    {STORE, N_BEGIN, sums_of_n},
+    {STORE, N_END,
+     "    add  r23, r23, r0\n"
+     "    wait ?s5>=r21\n"
+     "    dma  q2, c+r20{TM*(4*N)}[TN*4], ct+r14[TN*4] ?s6>=r23 ^s4\n"
+     "    add  r20, r20, TN*4\n"},
+    {SUM, N_END, n_next},
+    {SUM, N_END, bank_next},
+    {STORE, N_END, n_next}};
+
+/* What r23 grows by: products, or blocks, of an iteration of n. */
+static const char *store_total(const int64_t *v) {
+  if (v[BLOCKED])
+    return v[LOADED] ? "    mov  r0, r5\n    mov  r23, 0\n"
+                     : "    mov  r0, KT\n    mov  r23, 0\n";
+  return v[LOADED] ? "    mul  r0, r5, U\n    mov  r23, 0\n"
+                   : "    mov  r0, KT*U\n    mov  r23, 0\n";
+}
+
 /* ---- all of it */
 
 /* What is counted goes on behind all that uses it. */
@@ -241,8 +369,8 @@ static void add_steps(struct table *t, const struct nsr_gen_step *v, size_t n) {
 }
 #define ADD(t, v) add_steps(t, v, sizeof v / sizeof *v)
 
-static void add_text(struct table *t, int role, const char *text) {
-  add_step(t, (struct nsr_gen_step){role, K_BODY, text});
+static void add_text(struct table *t, int role, int place, const char *text) {
+  add_step(t, (struct nsr_gen_step){role, place, text});
 }
 
 static void add_loads(const int64_t *v, struct table *t) {
@@ -252,9 +380,22 @@ static void add_loads(const int64_t *v, struct table *t) {
     return;
   }
   ADD(t, first_loads);
-  add_text(t, LOAD_A, next);
-  add_text(t, LOAD_B, next);
+  add_text(t, LOAD_A, K_BODY, next);
+  add_text(t, LOAD_B, K_BODY, next);
   ADD(t, next_loads);
+}
+
+static void make_manual(const int64_t *v, struct table *t) {
+  ADD(t, manual_loads);
+  ADD(t, store_start);
+  add_text(t, STORE, NSR_GEN_START, store_total(v));
+  if (v[BLOCKED]) {
+    ADD(t, manual_in_sbuf);
+    ADD(t, nexts_in_sbuf);
+  } else {
+    ADD(t, manual_in_psum);
+    ADD(t, nexts_in_psum);
+  }
 }
 
 static void make_table(const int64_t *v, struct table *t) {
@@ -262,12 +403,12 @@ static void make_table(const int64_t *v, struct table *t) {
   ADD(t, store_start);
   if (v[BLOCKED]) {
     ADD(t, in_sbuf);
-    add_text(t, MULTIPLY, v[PREFETCH] ? block_prefetched : block);
+    add_text(t, MULTIPLY, K_BODY, v[PREFETCH] ? block_prefetched : block);
     ADD(t, out_of_sbuf);
     ADD(t, nexts_in_sbuf);
   } else {
     ADD(t, in_psum);
-    add_text(t, MULTIPLY, v[PREFETCH] ? products_prefetched : products);
+    add_text(t, MULTIPLY, K_BODY, v[PREFETCH] ? products_prefetched : products);
     ADD(t, out_of_psum);
     ADD(t, nexts_in_psum);
   }
@@ -383,6 +524,14 @@ static enum nsr_status check(struct nsr_ctx *ctx, const struct nsr_isa *isa,
   return NSR_OK;
 }
 
+/* Whether the engine of a role has others, too. */
+static bool shared(const int *engines, int role) {
+  for (int i = 0; i < NROLES; i++)
+    if (i != role && engines[i] == engines[role])
+      return true;
+  return false;
+}
+
 static enum nsr_status make(struct nsr_ctx *ctx,
                             const struct nsr_gen_request *request,
                             struct nsr_strbuf *out) {
@@ -395,7 +544,15 @@ static enum nsr_status make(struct nsr_ctx *ctx,
       ctx, isa, "tiled-matmul", "ld mov add mul rem br sync halt",
       v[BLOCKED] ? in_sbuf_roles : in_psum_roles, NROLES, engines));
   NSR_TRY(check(ctx, isa, v, &s));
-  make_table(v, &t);
+  if (request->manual && (shared(engines, LOAD_A) || shared(engines, MULTIPLY)))
+    return nsr_fail(ctx, NSR_E_USAGE, NSR_NOWHERE,
+                    "by hand, loads and products of tiled-matmul need engines "
+                    "of their own, which %s does not have",
+                    isa->name);
+  if (request->manual)
+    make_manual(v, &t);
+  else
+    make_table(v, &t);
   nsr_strbuf_printf(out,
                     "; tiled-matmul: c = a transposed * b\n"
                     ".isa %s\n"
@@ -425,6 +582,7 @@ const struct nsr_gen_kernel nsr_gen_matmul = {
     .alias = "matmul",
     .about =
         "three loops, sums in PSUM over the innermost (blocked=1: in SBUF)",
+    .manual = true,
     .nparams = 14,
     .params = {[MT] = {"m", 2, 4, 0, 1 << 16, NSR_GEN_PLAIN},
                [NT] = {"n", 2, 4, 0, 1 << 16, NSR_GEN_PLAIN},

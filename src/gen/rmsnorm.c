@@ -58,7 +58,65 @@ static const struct nsr_gen_step steps[] = {
      "    add  r5, r5, P*D*4\n"}};
 enum { NSTEPS = sizeof steps / sizeof *steps };
 
+/* By hand: r11 is the number of this iteration from 1, r2 from 0, and r10 that
+ * of the one that had the buffers before.
+ *
+ *   s0 loads   s1 squares  s2 sums  s3 stores
+ *   s4 rsqrt   s5 means    s6 scaled  s7 times gamma
+ *
+ * What is not waited for follows: who knows of the scaled tile knows that its
+ * squares and its mean have been read, and gamma is the first of the loads. */
+static const char now[] = "    mov  r11, 1\n";
+static const char before[] = "    mov  r10, 1-M\n";
+static const char next_now[] = "    add  r11, r11, 1\n";
+static const char next_before[] = "    add  r10, r10, 1\n";
+
+enum { MANUAL_MEAN = 13 };
+static const struct nsr_gen_step manual[] = {
+    {LOAD, NSR_GEN_START, before},
+    {LOAD, NSR_GEN_START,
+     "    mov  r4, 0                       ; offset of the tile in x\n"
+     "    dma  q0, g[D*4], gamma{P*0}[D*4] ; the same row for all "
+     "partitions\n"},
+    {ACTIVATION, NSR_GEN_START, now},
+    {VECTOR, NSR_GEN_START, now},
+    {VECTOR, NSR_GEN_START, before},
+    {STORE, NSR_GEN_START, now},
+    {STORE, NSR_GEN_START,
+     "    mov  r5, 0                       ; offset of the tile in y\n"},
+    {LOAD, NSR_GEN_BODY, buffer},
+    {LOAD, NSR_GEN_BODY,
+     "    dma  q0, xb+r3[D*4], x+r4{P*(4*D)}[D*4] ?s6>=r10 ^s0\n"
+     "    add  r4, r4, P*D*4\n"},
+    {ACTIVATION, NSR_GEN_BODY, buffer},
+    {ACTIVATION, NSR_GEN_BODY,
+     "    wait ?s2>=r2\n"
+     "    act  sq[D*4], xb+r3[D*4] func=square scale=1.0 bias=0.0 ?s0>=r11 "
+     "^s1\n"},
+    {VECTOR, NSR_GEN_BODY, buffer},
+    {VECTOR, NSR_GEN_BODY, "    tr   ss, sq[D*4] op=add ?s1>=r11 ^s2\n"},
+    [MANUAL_MEAN] = {VECTOR, NSR_GEN_BODY, NULL},
+    {ACTIVATION, NSR_GEN_BODY,
+     "    act  rs, ms func=rsqrt scale=1.0 bias=0.0 ?s5>=r11 ^s4\n"},
+    {VECTOR, NSR_GEN_BODY,
+     "    wait ?s3>=r10\n"
+     "    tsp  yb+r3[D*4], xb+r3[D*4], rs op=mul ?s4>=r11 ^s6\n"
+     "    tt   yb+r3[D*4], yb+r3[D*4], g[D*4] op=mul ?s6>=r11 ^s7\n"},
+    {STORE, NSR_GEN_BODY, buffer},
+    {STORE, NSR_GEN_BODY,
+     "    dma  q1, y+r5{P*(4*D)}[D*4], yb+r3[D*4] ?s7>=r11 ^s3\n"
+     "    add  r5, r5, P*D*4\n"},
+    {LOAD, NSR_GEN_BODY, next_before},
+    {ACTIVATION, NSR_GEN_BODY, next_now},
+    {VECTOR, NSR_GEN_BODY, next_now},
+    {VECTOR, NSR_GEN_BODY, next_before},
+    {STORE, NSR_GEN_BODY, next_now}};
+enum { NMANUAL = sizeof manual / sizeof *manual };
+enum { MAX_STEPS = NMANUAL + NSTEPS };
+
 /* %.9g: the reciprocal of the number of columns. */
+static const char manual_mean[] =
+    "    ts   ms, ss op0=mul imm0=%.9g op1=add imm1=1e-05 ?s2>=r11 ^s5\n";
 static const char mean[] =
     "    tr   ss, sq[D*4] op=add ?s1>=1 ^s2\n"
     "    ts   ms, ss op0=mul imm0=%.9g op1=add imm1=1e-05 ?s2>=1 ^s2\n";
@@ -122,12 +180,13 @@ static enum nsr_status make(struct nsr_ctx *ctx,
   const struct nsr_isa *isa = request->isa;
   const int64_t *v = request->v;
   int64_t top = v[MAX] > v[TILES] ? v[MAX] : v[TILES];
-  struct nsr_gen_step all[NSTEPS];
-  int engines[NROLES];
-  memcpy(all, steps, sizeof all);
-  all[MEAN].text =
-      nsr_printf(ctx, NSR_SCRATCH, mean, (double)(1.0f / (float)v[COLS]));
-  if (!all[MEAN].text)
+  struct nsr_gen_step all[MAX_STEPS];
+  int engines[NROLES], n = request->manual ? NMANUAL : NSTEPS;
+  struct nsr_gen_step *x = &all[request->manual ? MANUAL_MEAN : MEAN];
+  memcpy(all, request->manual ? manual : steps, (size_t)n * sizeof *all);
+  x->text = nsr_printf(ctx, NSR_SCRATCH, request->manual ? manual_mean : mean,
+                       (double)(1.0f / (float)v[COLS]));
+  if (!x->text)
     return NSR_E_NOMEM;
   NSR_TRY(nsr_gen_engines(ctx, isa, "rmsnorm",
                           "ld mov add mul rem br sync halt", roles, NROLES,
@@ -145,7 +204,7 @@ static enum nsr_status make(struct nsr_ctx *ctx,
                     isa->name, v[ROWS], v[COLS], v[BUFFERS],
                     isa->engines[engines[LOAD]], isa->engines[engines[STORE]]);
   tensors(v, top, out);
-  nsr_gen_streams(out, isa, &nsr_gen_loop, all, NSTEPS, engines, false);
+  nsr_gen_streams(out, isa, &nsr_gen_loop, all, n, engines, request->manual);
   return NSR_OK;
 }
 
@@ -153,6 +212,7 @@ const struct nsr_gen_kernel nsr_gen_rmsnorm = {
     .name = "rmsnorm",
     .about =
         "row tiles in rotating buffers: load, square-sum, rsqrt, scale, store",
+    .manual = true,
     .nparams = 6,
     .params = {[TILES] = {"tiles", 3, 4, 0, 1 << 20, NSR_GEN_PLAIN},
                [ROWS] = {"rows", 4, 128, 1, 0, NSR_GEN_PARTITIONS},

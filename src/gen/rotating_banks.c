@@ -61,6 +61,60 @@ static const struct nsr_gen_step steps[] = {
      "?s1>=1\n"}};
 enum { NSTEPS = sizeof steps / sizeof *steps };
 
+/* By hand: r11 is the number of this iteration from 1, r10 of the one that had
+ * the bank before.
+ *
+ *   s0 loads  s1 copies  s2 products  s3 stores
+ *   s4 w      s5 zeros   s6 what is left
+ */
+static const char now[] = "    mov  r11, 1\n";
+static const char before[] = "    mov  r10, 1-B\n";
+static const char next_now[] = "    add  r11, r11, 1\n";
+static const char next_before[] = "    add  r10, r10, 1\n";
+
+static const struct nsr_gen_step manual[] = {
+    {LOAD, NSR_GEN_START, before},
+    {LOAD, NSR_GEN_START,
+     "    mov  r4, 0                       ; offset of the tile in x\n"
+     "    dma  q0, w[M*2], wd{K*(2*M)}[M*2] ^s4\n"},
+    {COPY, NSR_GEN_START, before},
+    {COPY, NSR_GEN_START,
+     "    memset p[(B*N)*4] value=0 ^s5\n"
+     "    wait ?s5>=1\n"},
+    {MATRIX, NSR_GEN_START, now},
+    {MATRIX, NSR_GEN_START, "    ldw  w[M*2] ?s4>=1\n"},
+    {STORE, NSR_GEN_START, now},
+    {STORE, NSR_GEN_START,
+     "    mov  r5, 0                       ; offset of the tile in y\n"},
+    {LOAD, NSR_GEN_BODY, place},
+    {LOAD, NSR_GEN_BODY,
+     "    dma  q0, xb+r6[N*2], x+r4{K*(2*N)}[N*2] ?s2>=r10 ^s0\n"
+     "    add  r4, r4, K*N*2\n"},
+    {COPY, NSR_GEN_BODY, bank},
+    {COPY, NSR_GEN_BODY,
+     "    wait ?s3>=r10\n"
+     "    copy yb+r3[N*4], p+r3[N*4] ?s2>=r10 ^s1\n"},
+    {MATRIX, NSR_GEN_BODY, bank},
+    {MATRIX, NSR_GEN_BODY, place},
+    {MATRIX, NSR_GEN_BODY,
+     "    wait ?s0>=r11\n"
+     "    mm   p+r3[N*4], xb+r6[N*2] ?s1>=r11 ^s2\n"},
+    {STORE, NSR_GEN_BODY, bank},
+    {STORE, NSR_GEN_BODY,
+     "    dma  q1, y+r5{M*(4*N)}[N*4], yb+r3[N*4] ?s1>=r11 ^s3\n"
+     "    add  r5, r5, M*N*4\n"},
+    {LOAD, NSR_GEN_BODY, next_before},
+    {COPY, NSR_GEN_BODY, next_before},
+    {MATRIX, NSR_GEN_BODY, next_now},
+    {STORE, NSR_GEN_BODY, next_now},
+    {COPY, NSR_GEN_END,
+     "    wait ?s3>=r1\n"
+     "    copy yb[(B*N)*4], p[(B*N)*4] ?s2>=r1 ^s6\n"},
+    {STORE, NSR_GEN_END,
+     "    dma  q1, y+r5{M*(4*N)}[B*(4*M*N), N*4], yb[B*(4*N), N*4] "
+     "?s6>=1\n"}};
+enum { NMANUAL = sizeof manual / sizeof *manual };
+
 static void tensors(const int64_t *v, int64_t top, struct nsr_strbuf *out) {
   uint64_t seed = (uint64_t)v[SEED];
   nsr_strbuf_printf(out,
@@ -137,14 +191,15 @@ static enum nsr_status make(struct nsr_ctx *ctx,
       isa->name, v[ROWS], v[COLS], v[DEPTH], v[BANKS],
       isa->engines[engines[LOAD]], isa->engines[engines[STORE]]);
   tensors(v, top, out);
-  nsr_gen_streams(out, isa, &nsr_gen_loop, steps, NSTEPS, engines,
-                  request->manual);
+  nsr_gen_streams(out, isa, &nsr_gen_loop, request->manual ? manual : steps,
+                  request->manual ? NMANUAL : NSTEPS, engines, request->manual);
   return NSR_OK;
 }
 
 const struct nsr_gen_kernel nsr_gen_rotating_banks = {
     .name = "rotating-banks",
     .about = "banks of PSUM in turn, each copied out when it comes round",
+    .manual = true,
     .nparams = 7,
     .params = {[TILES] = {"tiles", 3, 64, 0, 1 << 16, NSR_GEN_PLAIN},
                [ROWS] = {"rows", 4, 128, 1, 0, NSR_GEN_PARTITIONS},

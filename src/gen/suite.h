@@ -49,7 +49,8 @@ struct nsr_gen_kernel {
 };
 
 extern const struct nsr_gen_kernel nsr_gen_sync_bound, nsr_gen_rmsnorm,
-    nsr_gen_matmul, nsr_gen_rotating_banks, nsr_gen_page_table, nsr_gen_random;
+    nsr_gen_matmul, nsr_gen_adamw, nsr_gen_rotating_banks, nsr_gen_page_table,
+    nsr_gen_random;
 
 /* What is asked of one engine: instructions that it must have, and one that
  * tells which kind is meant where several could do (NULL: any). Mnemonics,
@@ -96,7 +97,8 @@ enum {
 };
 
 /* Lines of one role; steps come in an order that keeps what depends on each
- * other. */
+ * other. What two roles of an engine have in common, the same text, is there
+ * once. */
 struct nsr_gen_step {
   int role;
   int place;
@@ -104,8 +106,8 @@ struct nsr_gen_step {
 };
 
 /* All streams; engines without work only count. Barriers stand in front of
- * each loop and at the end of each iteration, and before the halts; in manual
- * form there alone. */
+ * each loop and at the end of each iteration, and before the halts. In manual
+ * form they stand there alone, and loops go without what is empty. */
 void nsr_gen_streams(struct nsr_strbuf *out, const struct nsr_isa *isa,
                      const struct nsr_gen_nest *nest,
                      const struct nsr_gen_step *steps, int n,
@@ -126,6 +128,8 @@ struct nsr_gen_reach nsr_gen_reach(const struct nsr_isa *isa);
 void nsr_gen_random_bf16(struct nsr_strbuf *out, uint64_t seed, uint64_t n);
 void nsr_gen_random_f32(struct nsr_strbuf *out, uint64_t seed, uint64_t n);
 void nsr_gen_random_i32(struct nsr_strbuf *out, uint64_t seed, uint64_t n);
+/* f32 in 0..2. */
+void nsr_gen_random_positive(struct nsr_strbuf *out, uint64_t seed, uint64_t n);
 /* i32 in 0..below-1. */
 void nsr_gen_random_below(struct nsr_strbuf *out, uint64_t seed, uint64_t n,
                           uint32_t below);

@@ -31,16 +31,23 @@ static struct nsr_ctx *new_ctx(void) {
   return ctx;
 }
 
-static struct nsr_kernel *make(struct nsr_ctx *ctx, const struct nsr_isa *isa,
-                               const char *name,
-                               const struct nsr_setting *settings, uint32_t n) {
+static struct nsr_kernel *make_form(struct nsr_ctx *ctx,
+                                    const struct nsr_isa *isa, const char *name,
+                                    const struct nsr_setting *settings,
+                                    uint32_t n, bool manual) {
   struct nsr_gen_options options = {
-      .isa = isa, .nsettings = n, .settings = settings};
+      .isa = isa, .manual = manual, .nsettings = n, .settings = settings};
   struct nsr_kernel *k;
   assert_int_equal(nsr_gen(ctx, name, &options, &k), NSR_OK);
   assert_int_equal(nsr_kernel_check(ctx, k), NSR_OK);
   assert_ptr_equal(k->isa, isa);
   return k;
+}
+
+static struct nsr_kernel *make(struct nsr_ctx *ctx, const struct nsr_isa *isa,
+                               const char *name,
+                               const struct nsr_setting *settings, uint32_t n) {
+  return make_form(ctx, isa, name, settings, n, false);
 }
 
 static const struct nsr_tensor *tensor(const struct nsr_kernel *k,
@@ -97,6 +104,29 @@ static void expect_rewritten(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   expect(ctx, free_of_barriers, name, want, bytes);
 }
 
+/* Written by hand it does the same, with one barrier. */
+static struct nsr_kernel *by_hand(struct nsr_ctx *ctx,
+                                  const struct nsr_kernel *k, const char *name,
+                                  const struct nsr_setting *settings,
+                                  uint32_t n) {
+  struct nsr_kernel *m = make_form(ctx, k->isa, name, settings, n, true);
+  struct nsr_judge_options options = {.inputs = 6};
+  struct nsr_judgement judgement;
+  assert_int_equal(nsr_cosimulate(ctx, k, m, &options, &judgement), NSR_OK);
+  assert_int_equal(judgement.verdict, NSR_EQUAL);
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    unsigned barriers = 0;
+    for (uint32_t i = 0; m->streams[e].n && i < m->streams[e].n; i++) {
+      struct nsr_insn x;
+      assert_int_equal(nsr_stream_decode(ctx, m, &m->streams[e], i, &x),
+                       NSR_OK);
+      barriers += x.desc->cls == NSR_BARRIER;
+    }
+    assert_true(barriers <= 1);
+  }
+  return m;
+}
+
 static void sync_bound_case(const struct nsr_isa *isa, int64_t tiles) {
   struct nsr_ctx *ctx = new_ctx();
   struct nsr_setting settings[] = {{"tiles", tiles}, {"cols", 7}};
@@ -112,6 +142,7 @@ static void sync_bound_case(const struct nsr_isa *isa, int64_t tiles) {
   assert_true(tiles == 0 || e > tiles);
   expect(ctx, k, "out", &e, sizeof e);
   expect_rewritten(ctx, k, "out", &e, sizeof e);
+  expect(ctx, by_hand(ctx, k, "sync-bound", settings, 2), "out", &e, sizeof e);
   nsr_ctx_free(ctx);
 }
 
@@ -153,6 +184,7 @@ static void rmsnorm_case(const struct nsr_isa *isa, int64_t tiles, int rows,
     rmsnorm_row(x + row * (size_t)cols, gamma, y + row * (size_t)cols, cols);
   expect(ctx, k, "y", y, n * sizeof *y);
   expect_rewritten(ctx, k, "y", y, n * sizeof *y);
+  expect(ctx, by_hand(ctx, k, "rmsnorm", settings, 4), "y", y, n * sizeof *y);
   free(gamma);
   free(y);
   free(x);
@@ -272,6 +304,9 @@ static void matmul_loaded(const struct nsr_isa *isa, bool blocked, int inner,
       {"buffers", buffers}, {"banks", banks},     {"rows", TM},
       {"cols", TN},         {"depth", TK},        {"prefetch", prefetch}};
   struct nsr_kernel *k = make(ctx, isa, "tiled-matmul", settings, 9), *out;
+  /* by hand, prefetch says nothing, and the same is done as without */
+  struct nsr_kernel *plain = make(ctx, isa, "tiled-matmul", settings, 8);
+  struct nsr_kernel *manual = by_hand(ctx, plain, "tiled-matmul", settings, 9);
   int top = tensor(k, "mt")->hi;
   struct matmul x;
   matmul_new(&x, k, top, top, top, blocked, inner);
@@ -280,10 +315,12 @@ static void matmul_loaded(const struct nsr_isa *isa, bool blocked, int inner,
     const int32_t trips[] = {t / 16, t / 4 % 4, t % 4};
     struct nsr_kernel a = with_trips(ctx, k, trips);
     struct nsr_kernel b = with_trips(ctx, out, trips);
+    struct nsr_kernel m = with_trips(ctx, manual, trips);
     size_t bytes = (size_t)x.m * (size_t)x.n * sizeof *x.c;
     matmul_result(&x, trips[0], trips[1], trips[2]);
     expect(ctx, &a, "c", x.c, bytes);
     expect(ctx, &b, "c", x.c, bytes);
+    expect(ctx, &m, "c", x.c, bytes);
   }
   matmul_free(&x);
   nsr_ctx_free(ctx);
@@ -304,6 +341,7 @@ static void matmul_constant(const struct nsr_isa *isa, int m, int n, int k,
   size_t bytes = (size_t)x.m * (size_t)x.n * sizeof *x.c;
   expect(ctx, kernel, "c", x.c, bytes);
   expect_rewritten(ctx, kernel, "c", x.c, bytes);
+  expect(ctx, by_hand(ctx, kernel, "matmul", settings, 8), "c", x.c, bytes);
   matmul_free(&x);
   nsr_ctx_free(ctx);
 }
@@ -392,6 +430,7 @@ static void rotating_banks_case(const struct nsr_isa *isa, int tiles,
   }
   expect(ctx, k, "y", y, bytes);
   expect_rewritten(ctx, k, "y", y, bytes);
+  expect(ctx, by_hand(ctx, k, "rotating-banks", settings, 6), "y", y, bytes);
   free(y);
   free(x);
   free(w);
@@ -406,6 +445,71 @@ static void rotating_banks(void **state) {
       rotating_banks_case(nsr_isas[s], tiles[i], 8);
       rotating_banks_case(nsr_isas[s], tiles[i], 3);
     }
+}
+
+/* ---- adamw */
+
+struct adamw {
+  float *p, *g, *m, *v;
+};
+
+/* Rounded after each step, as the engines do. */
+static void adamw_step(float *p, float g, float *m, float *v) {
+  float a = *m * 0.9f, t = g * 0.1f;
+  *m = a + t;
+  float scaled = g * 0.1f, b = *v * 0.99f;
+  float q = scaled * scaled;
+  *v = b + q;
+  float s = *v * 100.0f;
+  s = sqrtf(s) * 100.0f;
+  float r = 1.0f / (s + 1e-06f);
+  float u = *m * r, decayed = *p * 0.9999f;
+  *p = decayed - u;
+}
+
+static float *stream_of(const struct nsr_kernel *k, const char *name,
+                        size_t n) {
+  float *x = calloc(n + 1, sizeof *x);
+  assert_non_null(x);
+  contents(k, name, x, n * sizeof *x);
+  return x;
+}
+
+static void adamw_case(const struct nsr_isa *isa, int64_t tiles, int buffers) {
+  struct nsr_ctx *ctx = new_ctx();
+  struct nsr_setting settings[] = {{"tiles", tiles},
+                                   {"rows", 3},
+                                   {"cols", 5},
+                                   {"buffers", buffers},
+                                   {"max", 1}};
+  struct nsr_kernel *k = make(ctx, isa, "adamw", settings, 5), *out;
+  struct nsr_kernel *manual = by_hand(ctx, k, "adamw", settings, 5);
+  size_t n = (size_t)tiles * 15;
+  struct adamw x = {stream_of(k, "p", n), stream_of(k, "g", n),
+                    stream_of(k, "m", n), stream_of(k, "v", n)};
+  for (size_t i = 0; i < n; i++)
+    adamw_step(&x.p[i], x.g[i], &x.m[i], &x.v[i]);
+  rewrite(ctx, k, &out);
+  const struct nsr_kernel *all[] = {k, out, manual};
+  for (int i = 0; i < 3; i++) {
+    expect(ctx, all[i], "po", x.p, n * sizeof *x.p);
+    expect(ctx, all[i], "mo", x.m, n * sizeof *x.m);
+    expect(ctx, all[i], "vo", x.v, n * sizeof *x.v);
+  }
+  free(x.p);
+  free(x.g);
+  free(x.m);
+  free(x.v);
+  nsr_ctx_free(ctx);
+}
+
+static void adamw(void **state) {
+  (void)state;
+  static const int64_t tiles[] = {0, 1, 2, 3, 30};
+  for (int s = 0; nsr_isas[s]; s++)
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
+      for (int buffers = 1; buffers <= 3; buffers++)
+        adamw_case(nsr_isas[s], tiles[i], buffers);
 }
 
 /* ---- page table */
@@ -500,6 +604,7 @@ static void usage(void **state) {
       {"lane48", "sync-bound", {{"cols", 2730}}, "which has 32768"},
       {"tile64", "matmul", {{"prefetch", 1}, {"buffers", 1}}, "two buffers"},
       {"tile64", "rotating-banks", {{"cols", 513}}, "16384 and 196608"},
+      {"tile64", "adamw", {{"cols", 8192}}, "which has 196608"},
       {"tile64", "page-table", {{"cols", 4096}, {"buffers", 7}}, "196608"},
       {"lane48", "matmul", {{"depth", 33}}, "33 is not in 1..32"},
       {"lane48", "matmul", {{"cols", 513}}, "PSUM, which has 4096"},
@@ -562,6 +667,7 @@ static void lacks(void **state) {
   lacking("matmul", "mm", -1, "an engine with ldw mm, which less");
   lacking("matmul", "rem", 3, "on all engines; io of less");
   lacking("rotating-banks", "mm", -1, "an engine with ldw mm, which less");
+  lacking("adamw", "ts", -1, "an engine with ts tt, which less");
   lacking("page-table", "act", -1, "an engine with act, which less");
   lacking("random", "tt", -1, "an engine with tt copy memset, which less");
   lacking("random", "ld", 0, "on all engines; mat of less");
@@ -621,7 +727,7 @@ int main(void) {
       cmocka_unit_test(out_of_memory), cmocka_unit_test(sync_bound),
       cmocka_unit_test(rmsnorm),       cmocka_unit_test(matmul),
       cmocka_unit_test(matmul_orders), cmocka_unit_test(rotating_banks),
-      cmocka_unit_test(page_table),
+      cmocka_unit_test(page_table),    cmocka_unit_test(adamw),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
