@@ -47,6 +47,9 @@ NSR_MUST_USE enum nsr_status nsr_time_record(struct nsr_ctx *ctx,
 
 enum nsr_time_form {
   NSR_TIME_AS_IS,
+  /* The same, and for how long less it would have been enough to wait for the
+   * retirements that each instruction conflicts with. */
+  NSR_TIME_EXPLAINED,
   /* Dependences alone: waits and barriers are gone, the exit barrier stays;
    * each instance waits for the retirement of those it conflicts with in the
    * order of the kernel, and for nothing else. */
@@ -88,9 +91,11 @@ struct nsr_time {
   uint64_t work, noops; /* what pipelines and queues were given: no-ops that
                            touch nothing but owned semaphores are apart */
   struct nsr_time_engine engines[NSR_MAX_ENGINES];
-  uint32_t nqueues, nblocked;
+  uint32_t nqueues, nblocked, nexcess;
   const struct nsr_time_queue *queues;
-  const struct nsr_time_blocked *blocked; /* the longest first, some of them */
+  /* The longest first, some of them; excess: of waits and barriers, what was
+   * more than enough (NSR_TIME_EXPLAINED). */
+  const struct nsr_time_blocked *blocked, *excess;
 };
 
 enum { NSR_TIME_BLOCKED = 16 };

@@ -111,26 +111,41 @@ static int by_time(const void *a, const void *b) {
   return (x->place.insn > y->place.insn) - (x->place.insn < y->place.insn);
 }
 
-static enum nsr_status find_blocked(struct nsr_ctx *ctx,
+/* The longest of these times, by instruction of each engine. */
+static enum nsr_status find_longest(struct nsr_ctx *ctx,
                                     const struct nsr_time_run *run,
-                                    const struct nsr_timed *t,
-                                    struct nsr_time *out) {
+                                    int64_t *const times[NSR_MAX_ENGINES],
+                                    const struct nsr_time_blocked **out,
+                                    uint32_t *n) {
   NSR_VEC(struct nsr_time_blocked) all = {0};
   struct nsr_time_blocked *kept;
   for (int e = 0; e < run->image->nengines; e++)
     for (uint32_t i = 0; i < run->image->streams[e].n; i++)
-      if (t->engine[e].blocked[i] > 0)
+      if (times[e][i] > 0)
         NSR_PUSH(ctx, NSR_SCRATCH, &all,
                  ((struct nsr_time_blocked){nsr_image_place(run->image, e, i),
-                                            ns(t->engine[e].blocked[i])}));
+                                            ns(times[e][i])}));
   if (all.n)
     qsort(all.v, all.n, sizeof *all.v, by_time);
-  out->nblocked = all.n < NSR_TIME_BLOCKED ? (uint32_t)all.n : NSR_TIME_BLOCKED;
-  NSR_NEW(ctx, NSR_KEEP, kept, out->nblocked);
+  *n = all.n < NSR_TIME_BLOCKED ? (uint32_t)all.n : NSR_TIME_BLOCKED;
+  NSR_NEW(ctx, NSR_KEEP, kept, *n);
   if (all.n)
-    memcpy(kept, all.v, out->nblocked * sizeof *kept);
-  out->blocked = kept;
+    memcpy(kept, all.v, *n * sizeof *kept);
+  *out = kept;
   return NSR_OK;
+}
+
+static enum nsr_status find_blocked(struct nsr_ctx *ctx,
+                                    const struct nsr_time_run *run,
+                                    const struct nsr_timed *t,
+                                    struct nsr_time *out) {
+  int64_t *blocked[NSR_MAX_ENGINES], *excess[NSR_MAX_ENGINES];
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    blocked[e] = t->engine[e].blocked;
+    excess[e] = t->engine[e].excess;
+  }
+  NSR_TRY(find_longest(ctx, run, blocked, &out->blocked, &out->nblocked));
+  return find_longest(ctx, run, excess, &out->excess, &out->nexcess);
 }
 
 static enum nsr_status find_queues(struct nsr_ctx *ctx,
@@ -189,9 +204,9 @@ static void count_events(const struct nsr_record *r, struct nsr_time *out) {
 }
 
 enum nsr_status nsr_time_machine_of(struct nsr_ctx *ctx,
-                                  const struct nsr_isa *isa,
-                                  const struct nsr_time_machine *from,
-                                  struct nsr_machine *m) {
+                                    const struct nsr_isa *isa,
+                                    const struct nsr_time_machine *from,
+                                    struct nsr_machine *m) {
   if (!from || !from->name)
     NSR_TRY(nsr_machine_default(ctx, isa, m));
   else if (from->text)
@@ -213,7 +228,8 @@ enum nsr_status nsr_time_form(struct nsr_ctx *ctx, struct nsr_time_run *run,
   const struct nsr_timed_options options = {
       .record = run->record,
       .machine = m,
-      .needs = form == NSR_TIME_AS_IS ? NULL : run->needs,
+      .needs = form >= NSR_TIME_IDEAL ? run->needs : NULL,
+      .enough = form == NSR_TIME_EXPLAINED ? run->needs : NULL,
       .signals = form == NSR_TIME_IDEAL_SIGNALS};
   return nsr_timed_run(ctx, &options, timed);
 }

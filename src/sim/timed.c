@@ -23,6 +23,8 @@ struct engine {
   int64_t at;    /* GOING: when it is at *event; else since when */
   int64_t cycle;
   int64_t control[NSR_CONTROL_KINDS]; /* costs */
+  int64_t held;                       /* by waits since the last issue, .. */
+  uint32_t held_at;                   /* .. at last by this instruction */
   uint8_t channel;                    /* FULL, NEEDING */
   uint64_t number;                    /* NEEDING */
 };
@@ -30,14 +32,15 @@ struct engine {
 /* An instance in flight, or just retired. */
 struct slot {
   uint32_t variant;
-  int64_t ready;  /* of a transfer: it is in the queue */
-  int64_t retire; /* known for pipelines, and behind the last byte */
+  uint32_t number; /* of those that are not skipped, up to here */
+  int64_t ready;   /* of a transfer: it is in the queue */
+  int64_t retire;  /* known for pipelines, and behind the last byte */
 };
 
 struct lane {
   struct slot *ring;
   uint64_t mask, issued, moved, retired; /* so many in all */
-  uint32_t depth, window;
+  uint32_t depth, window, number;
   uint8_t engine;
   bool queue, moving;
   bool full;    /* order full: one begins when the one before it has retired */
@@ -100,6 +103,10 @@ static void go_on(struct run *r, int e, int64_t at) {
                      : g->state == WAITING || g->state == NEEDING ? &t->waiting
                                                                   : &t->barrier;
   book(r, e, account, at - g->at);
+  if (account != &t->full) {
+    g->held += at - g->at;
+    g->held_at = insn_at(r, g);
+  }
   g->state = GOING;
   g->at = at;
 }
@@ -322,6 +329,41 @@ static bool needs_met(struct run *r, int e, int channel) {
   return true;
 }
 
+/* ---- more than enough */
+
+/* When an instance of a channel has retired, 0: long ago. */
+static int64_t retired_at(const struct lane *l, uint32_t number) {
+  uint64_t lo = l->issued > l->mask ? l->issued - l->mask : 0, hi = l->issued;
+  while (lo < hi) { /* the first one of the ring with this number */
+    uint64_t mid = lo + (hi - lo) / 2;
+    if (slot_at(l, mid)->number < number)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  bool there = lo < l->issued && slot_at(l, lo)->number == number;
+  return there ? slot_at(l, lo)->retire : 0;
+}
+
+/* An instance is issued: for how long less it could have been held up. */
+static void note_excess(struct run *r, int e, int channel) {
+  const struct nsr_true_needs *n = r->o->enough;
+  struct engine *g = &r->engine[e];
+  uint32_t i = r->lane[channel].number;
+  int64_t enough = 0;
+  for (uint64_t k = n->first[channel].v[i]; k < n->first[channel].v[i + 1];
+       k++) {
+    const struct nsr_true_need *need = &n->all[channel].v[k];
+    int64_t at = retired_at(&r->lane[need->channel], need->number);
+    at = nsr_time_add(at, r->update + r->wait);
+    enough = at > enough ? at : enough;
+  }
+  int64_t more = r->now - enough;
+  if (g->held && more > 0)
+    r->t->engine[e].excess[g->held_at] += more < g->held ? more : g->held;
+  g->held = 0;
+}
+
 static void enter_pipeline(struct run *r, struct lane *l, struct slot *s,
                            int64_t at) {
   const struct nsr_cost *c = &r->cost[s->variant];
@@ -357,9 +399,13 @@ static void issue(struct run *r, int e) {
     return;
   }
   note_issue(&r->t->engine[e], v->insn, r->now);
+  bool skip = (v->step->flags & NSR_STEP_SKIP) != 0;
+  if (r->o->enough && !skip)
+    note_excess(r, e, v->channel);
+  l->number += !skip;
   int64_t cost = r->cost[g->event->variant].issue;
   struct slot *s = slot_at(l, l->issued);
-  *s = (struct slot){g->event->variant, r->now + cost, NEVER};
+  *s = (struct slot){g->event->variant, l->number, r->now + cost, NEVER};
   g->at = r->now + cost;
   r->t->engine[e].issue += cost;
   if (l->queue) {
@@ -545,6 +591,7 @@ static enum nsr_status engines_new(struct run *r) {
     struct nsr_timed_engine *t = &r->t->engine[e];
     uint32_t n = r->image->streams[e].n;
     NSR_NEW(r->ctx, NSR_KEEP, t->blocked, n);
+    NSR_NEW(r->ctx, NSR_KEEP, t->excess, n);
     NSR_NEW(r->ctx, NSR_KEEP, t->first, n);
     NSR_NEW(r->ctx, NSR_KEEP, t->last, n);
     for (uint32_t i = 0; i < n; i++)

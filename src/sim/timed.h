@@ -38,6 +38,8 @@ struct nsr_timed_options {
    * wait for these; at no cost, or with that of updates and waits. */
   const struct nsr_true_needs *needs;
   bool signals;
+  /* What it would have been enough to wait for: `excess` is accounted. */
+  const struct nsr_true_needs *enough;
 };
 
 /* Where an engine's time goes. */
@@ -51,6 +53,7 @@ struct nsr_timed_engine {
   int64_t loading;       /* a register load, */
   int64_t barrier;       /* a barrier */
   int64_t *blocked;      /* all of these by instruction */
+  int64_t *excess;       /* of waits and barriers: what was more than enough */
   int64_t *first, *last; /* when an instruction was issued; -1: never */
 };
 

@@ -329,12 +329,68 @@ static void test_forms(void **state) {
     time_one(&forms[i]);
 }
 
+struct excess_case {
+  const char *what, *text, *engine;
+  double ns; /* of the longest excess; 0: there is none */
+};
+
+static const struct excess_case excesses[] = {
+    {"enough",
+     ".engine dve\n" MEMSET
+     " ^s0\nmemset z{0:1}[16*4] value=0 ^s0\nsync\nhalt\n"
+     ".engine act\n" COPY " ?s0>=1\nsync\nhalt\n",
+     NULL, 0},
+    /* x is there at 22, seen at 31; y at 38, 47 */
+    {"one more than enough",
+     ".engine dve\n" MEMSET
+     " ^s0\nmemset z{0:1}[16*4] value=0 ^s0\nsync\nhalt\n"
+     ".engine act\n" COPY " ?s0>=2\nsync\nhalt\n",
+     "act", 16},
+    {"nothing to wait for",
+     ".engine dve\nmemset z{0:1}[16*4] value=0 ^s0\nsync\nhalt\n"
+     ".engine act\nwait ?s0>=1\n" COPY "\nsync\nhalt\n",
+     "act", 31},
+    /* what it waits for is late itself */
+    {"another's fault",
+     ".engine dve\nmemset z{0:1}[16*4] value=0 ^s0\nsync\nhalt\n"
+     ".engine pool\n" MEMSET " ?s0>=1 ^s1\nsync\nhalt\n"
+     ".engine act\n" COPY " ?s1>=1\nsync\nhalt\n",
+     "pool", 31},
+    /* on until 56 instead of 31 */
+    {"a barrier",
+     ".engine dve\n" MEMSET "\nsync\nsync\nhalt\n.engine act\nsync\n" COPY
+     "\nsync\nhalt\n",
+     "act", 25},
+};
+
+static void test_excess(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof excesses / sizeof *excesses; i++) {
+    const struct excess_case *c = &excesses[i];
+    struct nsr_ctx *ctx = nsr_ctx_new();
+    const struct nsr_time_machine m = {.name = "m", .text = machine};
+    char text[2000];
+    struct nsr_time_run *run;
+    struct nsr_time t;
+    snprintf(text, sizeof text, HEAD "%s", c->text);
+    assert_int_equal(nsr_time_record(ctx, kernel_of(ctx, text), NULL, &run),
+                     NSR_OK);
+    assert_int_equal(nsr_time(ctx, run, &m, NSR_TIME_EXPLAINED, &t), NSR_OK);
+    double ns = t.nexcess ? t.excess[0].ns : 0;
+    if (ns < c->ns - 1e-6 || ns > c->ns + 1e-6 ||
+        (c->engine && strcmp(t.excess[0].place.engine, c->engine) != 0))
+      fail_msg("%s: %f ns of %s", c->what, ns,
+               t.nexcess ? t.excess[0].place.engine : "none");
+    nsr_ctx_free(ctx);
+  }
+}
+
 /* Nothing of an engine's time is lost or counted twice, its unit does no more
  * than there is time for, and less waiting takes no longer (here). */
 static void check_accounts(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                            const char *what) {
   struct nsr_time_run *run;
-  struct nsr_time t[3];
+  struct nsr_time t[4];
   char line[400];
   if (nsr_time_record(ctx, k, NULL, &run) != NSR_OK)
     fail_msg("%s: %s", what, first_error(ctx, line, sizeof line));
@@ -350,9 +406,10 @@ static void check_accounts(struct nsr_ctx *ctx, const struct nsr_kernel *k,
       assert_true(!g->name || g->unit <= t[f].ns + 0.01);
     }
   }
-  if (t[1].ns > t[2].ns * 1.001 || t[2].ns > t[0].ns * 1.001)
-    fail_msg("%s: ideal %f, with signals %f, as it is %f", what, t[1].ns,
-             t[2].ns, t[0].ns);
+  if (t[2].ns > t[3].ns * 1.001 || t[3].ns > t[0].ns * 1.001 ||
+      t[0].ns != t[1].ns)
+    fail_msg("%s: ideal %f, with signals %f, as it is %f", what, t[2].ns,
+             t[3].ns, t[0].ns);
 }
 
 static void test_accounts(void **state) {
@@ -398,6 +455,7 @@ static void test_too_long(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_schedules), cmocka_unit_test(test_forms),
-      cmocka_unit_test(test_accounts), cmocka_unit_test(test_too_long)};
+      cmocka_unit_test(test_accounts), cmocka_unit_test(test_excess),
+      cmocka_unit_test(test_too_long)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <nsr/time.h>
 
 static const char *const form_names[] = {[NSR_TIME_AS_IS] = "as-is",
+                                         [NSR_TIME_EXPLAINED] = "as-is",
                                          [NSR_TIME_IDEAL] = "ideal",
                                          [NSR_TIME_IDEAL_SIGNALS] =
                                              "ideal-signals"};
@@ -172,10 +173,10 @@ static enum nsr_status one_kernel(struct table *b, const char *path,
   struct nsr_time_run *run;
   NSR_TRY(nsr_kernel_load(b->t->ctx, path, &k));
   NSR_TRY(nsr_time_record(b->t->ctx, k, input, &run));
+  int first = b->s->ideal ? NSR_TIME_EXPLAINED : NSR_TIME_AS_IS;
+  int last = b->s->ideal ? NSR_TIME_IDEAL_SIGNALS : NSR_TIME_AS_IS;
   for (uint32_t i = 0; i < b->nvalues; i++)
-    for (int form = NSR_TIME_AS_IS;
-         form <= (b->s->ideal ? NSR_TIME_IDEAL_SIGNALS : NSR_TIME_AS_IS);
-         form++)
+    for (int form = first; form <= last; form++)
       NSR_TRY(one_row(b, run, path, b->values[i], (enum nsr_time_form)form));
   for (uint32_t i = 0; i < b->nvalues && b->s->limits; i++)
     NSR_TRY(one_limit(b, k, run, path, b->values[i]));
@@ -188,7 +189,7 @@ static void find_ratios(struct table *b) {
     for (uint32_t k = 0; k < b->nrows; k++)
       if (b->rows[k].path == b->rows[0].path &&
           b->rows[k].value == b->rows[i].value &&
-          b->rows[k].form == NSR_TIME_AS_IS && b->rows[k].time.ns > 0) {
+          b->rows[k].form <= NSR_TIME_EXPLAINED && b->rows[k].time.ns > 0) {
         b->rows[i].ratio = b->rows[i].time.ns / b->rows[k].time.ns;
         break;
       }
@@ -213,18 +214,23 @@ static void print_engines(FILE *out, const struct row *r) {
             r->time.queues[q].moving / all, (double)r->time.queues[q].bytes);
 }
 
-static void print_blocked(FILE *out, const struct row *r) {
+static void print_places(FILE *out, const struct row *r, const char *what,
+                         const struct nsr_time_blocked *p, uint32_t n) {
   enum { SHOWN = 6 };
   double all = r->time.ns > 0 ? r->time.ns / 100 : 1;
-  for (uint32_t i = 0; i < r->time.nblocked && i < SHOWN; i++) {
-    const struct nsr_time_blocked *p = &r->time.blocked[i];
-    fprintf(out, "  blocked %5.1f  %s[%lld] %s", p->ns / all, p->place.engine,
+  for (uint32_t i = 0; i < n && i < SHOWN && p->ns >= all / 20; i++, p++) {
+    fprintf(out, "  %s %5.1f  %s[%lld] %s", what, p->ns / all, p->place.engine,
             (long long)p->place.insn, p->place.label ? p->place.label : "");
     if (p->place.source_line)
       fprintf(out, " %s:%u", p->place.source_file ? p->place.source_file : "",
               (unsigned)p->place.source_line);
     fputc('\n', out);
   }
+}
+
+static void print_blocked(FILE *out, const struct row *r) {
+  print_places(out, r, "blocked", r->time.blocked, r->time.nblocked);
+  print_places(out, r, "too long", r->time.excess, r->time.nexcess);
 }
 
 static void print_limit(FILE *out, double ns) {
@@ -264,7 +270,7 @@ static void print_table(FILE *out, const struct table *b) {
     fprintf(out, "%14.1f %14.1f %7.4f %12llu %9llu  %s", r->time.ns,
             r->time.cycles, r->ratio, (unsigned long long)r->time.instructions,
             (unsigned long long)r->time.barriers, r->path);
-    if (r->form != NSR_TIME_AS_IS)
+    if (r->form > NSR_TIME_EXPLAINED)
       fprintf(out, ", %s", form_names[r->form]);
     if (r->value)
       fprintf(out, ", %s", r->value);
@@ -330,10 +336,10 @@ static void json_engines(FILE *out, const struct nsr_time *t) {
   fputc(']', out);
 }
 
-static void json_blocked(FILE *out, const struct nsr_time *t) {
-  fputs(",\"blocked\":[", out);
-  for (uint32_t i = 0; i < t->nblocked; i++) {
-    const struct nsr_time_blocked *p = &t->blocked[i];
+static void json_places(FILE *out, const char *name,
+                        const struct nsr_time_blocked *p, uint32_t n) {
+  fprintf(out, ",\"%s\":[", name);
+  for (uint32_t i = 0; i < n; i++, p++) {
     fputs(i ? ",{" : "{", out);
     json_text(out, "engine", p->place.engine);
     fprintf(out, ",\"index\":%lld,\"ns\":%.3f,", (long long)p->place.insn,
@@ -397,7 +403,8 @@ static void print_json(FILE *out, const struct table *b) {
             (unsigned long long)r->time.waits, (unsigned long long)r->time.work,
             (unsigned long long)r->time.noops);
     json_engines(out, &r->time);
-    json_blocked(out, &r->time);
+    json_places(out, "blocked", r->time.blocked, r->time.nblocked);
+    json_places(out, "excess", r->time.excess, r->time.nexcess);
     fputs("}\n", out);
   }
   for (uint32_t i = 0; i < b->nloops; i++)
