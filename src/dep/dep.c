@@ -281,6 +281,14 @@ static bool moves(const struct search *s, const struct nsr_chain_entry *e) {
          s->sites.groups[s->sites.sites[e->site].group].moves;
 }
 
+/* Who waited for others itself knows that, and nothing of what its pipeline
+ * holds in front of it. */
+static bool tells_nothing(const struct search *s,
+                          const struct nsr_chain_entry *e) {
+  const struct nsr_work *x = &s->t->works[e->work];
+  return x->passes && x->engine == s->t->works[s->w].engine;
+}
+
 /* How many entries in front of e need not be looked at, if e has been found
  * to be so and surely ran (sure). */
 static enum nsr_status passed_over(struct search *s, const struct view *v,
@@ -288,7 +296,8 @@ static enum nsr_status passed_over(struct search *s, const struct view *v,
                                    enum found found, bool sure, uint32_t *nopen,
                                    uint32_t *skip) {
   *skip = 0;
-  if (found == ORDERED && sure && v->own) /* at an equal lag */
+  if (found == ORDERED && sure && v->own &&
+      !tells_nothing(s, e)) /* at an equal lag */
     *skip = e->older;
   if (found == NEVER_MEETS && v->link != NSR_NONE) /* nor do the others */
     *skip = e->older;
@@ -392,7 +401,7 @@ static enum nsr_status look_along(struct search *s, const struct view *v,
     uint32_t skip;
     NSR_TRY(look(s, x, v->link == NSR_NONE ? x->link : v->link, &found, &lag));
     struct reach reach = reach_of(s, &s->t->works[x->work], in);
-    if (found == ORDERED && reach.sure && lag == 0) {
+    if (found == ORDERED && reach.sure && lag == 0 && !tells_nothing(s, x)) {
       *end = reach.first == 0 ? x : NULL;
       if (*end)
         return NSR_OK;

@@ -13,25 +13,25 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { FIRST_CAP = 1 << 12 };
+enum { FIRST_CAP = 1 << 12, BATCH = 16 };
 
 struct seen {
   XXH128_hash_t *at; /* 0, 0: free */
   uint64_t n, mask;
 };
 
-struct frame {
-  size_t row, moves;
-  uint32_t length, nmoves, next;
-};
-
+/* States yet to be left, and the ones that come next of one of them: made
+ * together, so that looking them up waits for memory once. */
 struct depth {
   struct nsr_search *s;
   bool reduce;
   struct seen seen;
   NSR_VEC(uint32_t) rows;
+  NSR_VEC(size_t) starts;
   NSR_VEC(struct nsr_go_to) moves;
-  NSR_VEC(struct frame) frames;
+  uint32_t *row, *next[BATCH];
+  uint32_t length[BATCH];
+  XXH128_hash_t hash[BATCH];
 };
 
 /* ---- fingerprints */
@@ -61,10 +61,7 @@ static enum nsr_status seen_grow(struct nsr_search *s, struct seen *x) {
 }
 
 static enum nsr_status seen_add(struct nsr_search *s, struct seen *x,
-                                const uint32_t *row, uint32_t length,
-                                bool *fresh) {
-  XXH128_hash_t h = XXH3_128bits(row, length * sizeof *row);
-  h.high64 |= 1; /* never 0, 0 */
+                                XXH128_hash_t h, bool *fresh) {
   if (4 * x->n >= 3 * x->mask)
     NSR_TRY(seen_grow(s, x));
   XXH128_hash_t *at = seen_place(x, h);
@@ -95,55 +92,77 @@ static uint32_t moves_of(const struct depth *d, const uint32_t *row,
   return nsr_moves(d->s, row, moves);
 }
 
-/* A state not seen before goes onto the stack; an end is looked at. */
-static enum nsr_status visit(struct depth *d, const uint32_t *row) {
+/* The state of next[i] is looked up soon. */
+static void announce(struct depth *d, uint32_t i) {
+  d->length[i] = nsr_row_length(d->s, d->next[i]);
+  d->hash[i] = XXH3_128bits(d->next[i], d->length[i] * sizeof **d->next);
+  d->hash[i].high64 |= 1; /* never 0, 0 */
+  __builtin_prefetch(&d->seen.at[d->hash[i].low64 & d->seen.mask]);
+}
+
+/* One not seen before is to be left. */
+static enum nsr_status visit(struct depth *d, uint32_t i) {
   struct nsr_search *s = d->s;
-  uint32_t length = nsr_row_length(s, row);
   bool fresh;
-  NSR_TRY(seen_add(s, &d->seen, row, length, &fresh));
+  NSR_TRY(seen_add(s, &d->seen, d->hash[i], &fresh));
   if (!fresh)
     return NSR_OK;
   if (s->states++ >= s->limit) {
     s->more = true;
     return NSR_OK;
   }
-  uint32_t most = s->nengines + (length - s->fixed) + 1;
-  NSR_RESERVE(s->ctx, s->arena, &d->moves, most);
-  uint32_t n = moves_of(d, row, d->moves.v + d->moves.n);
-  if (!n)
-    return nsr_search_end(s, row);
-  NSR_RESERVE(s->ctx, s->arena, &d->rows, length);
-  memcpy(d->rows.v + d->rows.n, row, length * sizeof *row);
-  NSR_PUSH(s->ctx, s->arena, &d->frames,
-           ((struct frame){d->rows.n, d->moves.n, length, n, 0}));
-  d->rows.n += length;
-  d->moves.n += n;
+  NSR_PUSH(s->ctx, s->arena, &d->starts, d->rows.n);
+  NSR_RESERVE(s->ctx, s->arena, &d->rows, d->length[i]);
+  memcpy(d->rows.v + d->rows.n, d->next[i], d->length[i] * sizeof **d->next);
+  d->rows.n += d->length[i];
   return NSR_OK;
 }
 
-static enum nsr_status step(struct depth *d, uint32_t *row) {
-  struct frame *f = &d->frames.v[d->frames.n - 1];
-  if (f->next == f->nmoves) {
-    d->rows.n = f->row;
-    d->moves.n = f->moves;
-    d->frames.n--;
-    return NSR_OK;
+/* Where some moves lead from the row. */
+static enum nsr_status follow(struct depth *d, uint32_t length,
+                              const struct nsr_go_to *moves, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    memcpy(d->next[i], d->row, length * sizeof *d->row);
+    NSR_TRY(nsr_move(d->s, d->next[i], moves[i]));
+    if (!nsr_search_on(d->s))
+      return NSR_OK;
+    announce(d, i);
   }
-  struct nsr_go_to move = d->moves.v[f->moves + f->next++];
-  memcpy(row, d->rows.v + f->row, f->length * sizeof *row);
-  NSR_TRY(nsr_move(d->s, row, move));
-  return nsr_search_on(d->s) ? visit(d, row) : NSR_OK;
+  for (uint32_t i = 0; i < n && nsr_search_on(d->s); i++)
+    NSR_TRY(visit(d, i));
+  return NSR_OK;
+}
+
+/* Leaves the last state; an end is looked at. */
+static enum nsr_status leave(struct depth *d) {
+  struct nsr_search *s = d->s;
+  size_t start = d->starts.v[--d->starts.n];
+  uint32_t length = (uint32_t)(d->rows.n - start);
+  memcpy(d->row, d->rows.v + start, length * sizeof *d->row);
+  d->rows.n = start;
+  d->moves.n = 0;
+  NSR_RESERVE(s->ctx, s->arena, &d->moves,
+              s->nengines + (length - s->fixed) + 1);
+  uint32_t n = moves_of(d, d->row, d->moves.v);
+  if (!n)
+    return nsr_search_end(s, d->row);
+  for (uint32_t i = 0; i < n && nsr_search_on(s); i += BATCH)
+    NSR_TRY(follow(d, length, d->moves.v + i, n - i < BATCH ? n - i : BATCH));
+  return NSR_OK;
 }
 
 enum nsr_status nsr_search_all(struct nsr_search *s, bool reduce) {
   struct depth d = {.s = s, .reduce = reduce};
-  uint32_t *row;
   NSR_TRY(seen_new(s, &d.seen, FIRST_CAP));
-  NSR_NEW(s->ctx, s->arena, row, (size_t)s->longest + 2);
-  NSR_TRY(nsr_search_start(s, row));
-  if (nsr_search_on(s))
-    NSR_TRY(visit(&d, row));
-  while (d.frames.n && nsr_search_on(s))
-    NSR_TRY(step(&d, row));
+  NSR_NEW(s->ctx, s->arena, d.row, (size_t)s->longest + 2);
+  for (int i = 0; i < BATCH; i++)
+    NSR_NEW(s->ctx, s->arena, d.next[i], (size_t)s->longest + 2);
+  NSR_TRY(nsr_search_start(s, d.next[0]));
+  if (nsr_search_on(s)) {
+    announce(&d, 0);
+    NSR_TRY(visit(&d, 0));
+  }
+  while (d.starts.n && nsr_search_on(s))
+    NSR_TRY(leave(&d));
   return NSR_OK;
 }

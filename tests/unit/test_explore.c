@@ -267,10 +267,33 @@ static void test_demands(void **state) {
     }
 }
 
+/* ---- memory that runs out */
+
+static void test_no_memory(void **state) {
+  (void)state;
+  const struct nsr_explore_options o = {.demands = true};
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_kernel *a =
+      kernel_of(ctx, HEAD ACT(SET("x") " ^s0\n") DVE(SET("x") " ?s0>=1\n"));
+  struct nsr_kernel *b =
+      kernel_of(ctx, HEAD ACT(SET("x") " ^s0\n") DVE(SET("x") "\n"));
+  struct nsr_exploration e;
+  enum nsr_status status = NSR_E_NOMEM;
+  uint64_t n = 1;
+  for (; status == NSR_E_NOMEM && n < 10000; n++) {
+    nsr_ctx_fail_alloc(ctx, n);
+    status = nsr_explore(ctx, a, b, &o, &e);
+  }
+  assert_int_equal(status, NSR_OK);
+  assert_true(n > 2);
+  assert_int_equal(e.judgement.fault, NSR_FAULT_RACE);
+  nsr_ctx_free(ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cases), cmocka_unit_test(test_states),
-      cmocka_unit_test(test_limit), cmocka_unit_test(test_any_order),
-      cmocka_unit_test(test_demands)};
+      cmocka_unit_test(test_cases),   cmocka_unit_test(test_states),
+      cmocka_unit_test(test_limit),   cmocka_unit_test(test_any_order),
+      cmocka_unit_test(test_demands), cmocka_unit_test(test_no_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
 #include "judge_case.h"
 #include "prng.h"
 
+#include <nsr/explore.h>
+
 #include "sim/bytes.h"
 
 enum { ROUNDS = 2000 };
@@ -94,6 +96,23 @@ static void run_numbers(struct nsr_ctx *ctx, const struct nsr_kernel *k) {
   assert_true(sim->end != NSR_RUNNING && sim->executed <= 1000);
 }
 
+/* The same words in all orders, or as many states as are allowed. */
+static void explore_words(struct nsr_ctx *ctx, const struct nsr_kernel *a,
+                          const struct nsr_kernel *b, int mode) {
+  const struct nsr_explore_options options = {.inputs = 2,
+                                              .states = 200,
+                                              .no_reduce = mode & 1,
+                                              .out_of_order = mode & 2,
+                                              .demands = mode & 4};
+  struct nsr_exploration e;
+  enum nsr_status status = nsr_explore(ctx, a, b, &options, &e);
+  assert_true(status == NSR_OK || status == NSR_E_FORMAT);
+  if (status == NSR_OK) {
+    assert_non_null(e.judgement.text);
+    assert_non_null(e.demands.text);
+  }
+}
+
 static void test_random_words(void **state) {
   (void)state;
   struct prng r = prng_seed("test_random_words", 21);
@@ -118,6 +137,7 @@ static void test_random_words(void **state) {
     }
     if (status == NSR_OK)
       run_numbers(ctx, &other);
+    explore_words(ctx, first ? &other : k, first ? k : &other, i % 8);
     nsr_ctx_free(ctx);
   }
   printf("%d of %d judged\n", judged, ROUNDS);
