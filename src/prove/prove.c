@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "prove/hint.h"
+#include "prove/keys.h"
 #include "prove/lag.h"
 
 struct prover {
@@ -24,17 +25,46 @@ struct prover {
 
 /* ---- the reference order */
 
-/* Trees and order of the input. What it refuses to read is in the context's
- * first error. */
-static enum nsr_status find_order(struct prover *p) {
-  const struct nsr_key_loads none = {0};
+/* How often loads in doubt may make the tree another one. */
+enum { MAX_ROUNDS = 8 };
+
+static enum nsr_status find_order(struct prover *p,
+                                  const struct nsr_key_loads *doubts) {
   struct nsr_islands islands;
   uint32_t *before;
-  NSR_TRY(nsr_program_build(p->ctx, p->in.k, &p->in));
-  NSR_TRY(nsr_tree_build(p->ctx, &p->in, &none, &p->tree));
+  NSR_TRY(nsr_tree_build(p->ctx, &p->in, doubts, &p->tree));
   NSR_TRY(nsr_islands_find(p->ctx, &p->tree, NULL, 0, &islands));
   NSR_TRY(nsr_hint_find(p->ctx, &p->tree, &islands, &before));
-  return nsr_tree_linearize(p->ctx, &p->tree, &islands, &before);
+  NSR_TRY(nsr_tree_linearize(p->ctx, &p->tree, &islands, &before));
+  return nsr_score_input(p->ctx, &p->tree, &p->input);
+}
+
+static enum nsr_status find_doubts(struct prover *p,
+                                   struct nsr_key_loads *doubts) {
+  struct nsr_sights sights;
+  struct nsr_touches touches;
+  if (!p->tree.congruence.nloads)
+    return NSR_OK;
+  NSR_TRY(nsr_sights_init(p->ctx, &p->input, &sights));
+  NSR_TRY(nsr_touches_find(p->ctx, &sights, &touches));
+  return nsr_keys_check(p->ctx, &touches, doubts);
+}
+
+/* Trees and order of the input. What it refuses to read is in the context's
+ * first error. Loads that may differ between engines decide nothing on
+ * several of them. */
+static enum nsr_status read_input(struct prover *p) {
+  struct nsr_key_loads doubts = {0};
+  NSR_TRY(nsr_program_build(p->ctx, p->in.k, &p->in));
+  for (int round = 0; round < MAX_ROUNDS; round++) {
+    size_t n = doubts.n;
+    NSR_TRY(find_order(p, &doubts));
+    NSR_TRY(find_doubts(p, &doubts));
+    if (doubts.n == n)
+      return NSR_OK;
+  }
+  return nsr_fail(p->ctx, NSR_E_REFUSED, NSR_NOWHERE,
+                  "loads that decide control flow may differ between engines");
 }
 
 static enum nsr_status object(struct prover *p, enum nsr_proof_verdict verdict,
@@ -63,7 +93,6 @@ static enum nsr_status cannot_read(struct prover *p, enum nsr_status status) {
  * so that is an order in which the input runs. */
 static enum nsr_status check_order(struct prover *p) {
   const struct nsr_score *s = &p->input;
-  NSR_TRY(nsr_score_input(p->ctx, &p->tree, &p->input));
   NSR_TRY(nsr_thresholds_find(p->ctx, s, &p->at_input));
   for (uint32_t i = 0; i < s->nsteps && nsr_proof_open(p->proof); i++) {
     if (s->steps[i].kind != NSR_STEP_WAIT)
@@ -137,6 +166,59 @@ static enum nsr_status check_left(struct prover *p) {
                     x->insn);
   }
   return NSR_OK;
+}
+
+/* ---- counts */
+
+/* So many iterations of all counted loops together keep all counts below what
+ * a semaphore holds. */
+static enum nsr_status check_budget(struct prover *p) {
+  const struct nsr_score *s = &p->output;
+  int bits = p->out.k->isa->semaphore_bits;
+  int64_t most = (INT64_C(1) << ((bits < 32 ? bits : 32) - 1)) - 1;
+  int64_t *once, *each;
+  uint32_t depth = 0;
+  NSR_NEW(p->ctx, NSR_SCRATCH, once, s->ngroups);
+  NSR_NEW(p->ctx, NSR_SCRATCH, each, s->ngroups);
+  for (uint32_t i = 0; i < s->nsteps; i++) {
+    const struct nsr_step *x = &s->steps[i];
+    depth += x->kind == NSR_STEP_LOOP;
+    depth -= x->kind == NSR_STEP_END && s->steps[x->end].kind == NSR_STEP_LOOP;
+    if (x->kind == NSR_STEP_WORK && x->group != NSR_NONE)
+      *(depth ? &each[x->group] : &once[x->group]) += x->value;
+  }
+  for (uint32_t g = 0; g < s->ngroups; g++) {
+    int64_t bound = each[g] ? (most - once[g]) / each[g] : 0;
+    if (once[g] > most || (each[g] && bound < 1))
+      return nsr_proof_object(p->ctx, p->proof, NSR_PROOF_UNDECIDED,
+                              NSR_RULE_BUDGET,
+                              "semaphore %u counts more than its %d bits hold",
+                              (unsigned)s->groups[g].sem, bits);
+    if (each[g] && (!p->proof->bound || bound < p->proof->bound))
+      p->proof->bound = bound;
+  }
+  return NSR_OK;
+}
+
+/* ---- others */
+
+/* Where this kernel waits for others, and tells them something, they may wait
+ * for what now waits for them. */
+static enum nsr_status check_outside(struct prover *p) {
+  bool waits = false, tells = false;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    for (uint32_t i = 0; p->in.stream[e] && i < p->in.stream[e]->n; i++) {
+      const struct nsr_node *n = &p->in.nodes[e][i];
+      bool both = n->marked && !n->unknown; /* a core barrier */
+      waits |= n->foreign_wait || both;
+      tells |= n->foreign_update || both;
+    }
+  if (!waits || !tells)
+    return NSR_OK;
+  return nsr_proof_object(p->ctx, p->proof, NSR_PROOF_UNDECIDED, NSR_RULE_LIVE,
+                          "the kernel waits for others and they for it: "
+                          "whether they could wait for each other is not "
+                          "looked at");
 }
 
 /* ---- order */
@@ -262,7 +344,7 @@ static enum nsr_status check_lag(struct prover *p) {
 /* ---- all of it */
 
 static enum nsr_status prove(struct prover *p) {
-  enum nsr_status status = find_order(p);
+  enum nsr_status status = read_input(p);
   if (status != NSR_OK)
     return cannot_read(p, status);
   status = nsr_program_build(p->ctx, p->out.k, &p->out);
@@ -282,7 +364,11 @@ static enum nsr_status prove(struct prover *p) {
   NSR_TRY(check_waits(p));
   if (nsr_proof_open(p->proof))
     NSR_TRY(check_left(p));
-  return nsr_proof_open(p->proof) ? check_lag(p) : NSR_OK;
+  if (nsr_proof_open(p->proof))
+    NSR_TRY(check_budget(p));
+  if (nsr_proof_open(p->proof))
+    NSR_TRY(check_lag(p));
+  return nsr_proof_open(p->proof) ? check_outside(p) : NSR_OK;
 }
 
 enum nsr_status nsr_prove(struct nsr_ctx *ctx, const struct nsr_kernel *a,

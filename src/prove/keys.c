@@ -1,0 +1,120 @@
+/* keys.c - what may come between loads that decide control flow. */
+#include "prove/keys.h"
+
+#include "base/vec.h"
+
+/* The works that load one value. */
+struct span {
+  uint32_t first, last; /* NSR_NONE: there is none */
+  bool doubtful;
+};
+
+struct keys {
+  struct nsr_ctx *ctx;
+  const struct nsr_touches *t;
+  const struct nsr_congruence *c;
+  struct span *spans; /* by number */
+};
+
+static const struct nsr_key_load *load_of(const struct keys *k, uint32_t w) {
+  const struct nsr_work *x = &k->t->tree->works[w];
+  return x->marker ? NULL : nsr_congruence_load(k->c, x->engine, x->insn);
+}
+
+static enum nsr_status find_spans(struct keys *k) {
+  NSR_NEW(k->ctx, NSR_SCRATCH, k->spans, k->c->nnodes);
+  for (uint32_t i = 0; i < k->c->nnodes; i++)
+    k->spans[i].first = NSR_NONE;
+  for (uint32_t w = 0; w < k->t->tree->nworks; w++) {
+    const struct nsr_key_load *load = load_of(k, w);
+    if (!load)
+      continue;
+    struct span *s = &k->spans[load->number];
+    s->first = s->first == NSR_NONE ? w : s->first;
+    s->last = w;
+    s->doubtful |= k->t->tree->works[w].island;
+  }
+  return NSR_OK;
+}
+
+/* Works in code without a known order may do anything in between. */
+static void check_islands(struct keys *k) {
+  const struct nsr_tree *t = k->t->tree;
+  for (uint32_t i = 0; i < k->c->nnodes; i++) {
+    struct span *s = &k->spans[i];
+    for (uint32_t w = s->first; w != NSR_NONE && w < s->last && !s->doubtful;
+         w++)
+      s->doubtful = t->works[w].island;
+  }
+}
+
+static uint32_t work_at(const struct keys *k, uint32_t touch) {
+  const struct nsr_sights *x = k->t->sights;
+  return x->s->steps[x->step_of[k->t->v[touch].slot]].work;
+}
+
+/* The first touch of a list with a work behind `from`. */
+static uint32_t first_behind(const struct keys *k,
+                             const struct nsr_spot_list *l, uint32_t from) {
+  uint32_t lo = 0, hi = l->n;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (work_at(k, k->t->touches_of[l->first + mid]) <= from)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+static enum nsr_status check_list(struct keys *k, struct span *s,
+                                  const struct nsr_spot_list *l,
+                                  uint32_t touch) {
+  for (uint32_t i = first_behind(k, l, s->first); i < l->n && !s->doubtful;
+       i++) {
+    uint32_t q = k->t->touches_of[l->first + i];
+    struct nsr_apart apart;
+    if (work_at(k, q) >= s->last)
+      break;
+    NSR_TRY(
+        nsr_touch_apart(k->ctx, k->t, &k->t->v[q], &k->t->v[touch], &apart));
+    s->doubtful = apart.level < NSR_LEVEL_ANY;
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status check_load(struct keys *k, uint32_t slot,
+                                  struct span *s) {
+  const struct nsr_touches *t = k->t;
+  for (uint32_t x = t->first[slot]; x < t->first[slot + 1]; x++) {
+    const struct nsr_spot *spot = &t->spots[t->v[x].spot];
+    for (uint32_t n = 0; n < spot->nnear; n++) {
+      const struct nsr_spot *other =
+          &t->spots[t->near[spot->first_near + n].spot];
+      for (uint32_t l = 0; l < other->nlists; l++)
+        if (t->lists[other->first_list + l].writes)
+          NSR_TRY(check_list(k, s, &t->lists[other->first_list + l], x));
+    }
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_keys_check(struct nsr_ctx *ctx, const struct nsr_touches *t,
+                               struct nsr_key_loads *doubts) {
+  struct keys k = {.ctx = ctx, .t = t, .c = &t->tree->congruence};
+  size_t n = doubts->n;
+  NSR_TRY(find_spans(&k));
+  check_islands(&k);
+  for (uint32_t slot = 0; slot < t->sights->nslots; slot++) {
+    uint32_t w = t->sights->s->steps[t->sights->step_of[slot]].work;
+    const struct nsr_key_load *load = load_of(&k, w);
+    if (load && !k.spans[load->number].doubtful)
+      NSR_TRY(check_load(&k, slot, &k.spans[load->number]));
+  }
+  for (uint32_t i = 0; i < k.c->nloads; i++)
+    if (k.spans[k.c->loads[i].number].doubtful)
+      NSR_PUSH(ctx, NSR_SCRATCH, doubts, k.c->loads[i]);
+  if (doubts->n > n)
+    nsr_key_loads_sort(doubts->v, doubts->n);
+  return NSR_OK;
+}
