@@ -7,6 +7,7 @@
 
 #include <nsr/explore.h>
 #include <nsr/judge.h>
+#include <nsr/prove.h>
 
 #include "explain_place.h"
 #include "replay.h"
@@ -27,9 +28,10 @@ static const char usage[] =
     "                      outputs: any two kernels, same output tensors in\n"
     "                      numeric mode from the files' contents, in one\n"
     "                      schedule\n"
-    "      --judge=J       for rewrite: cosim (default), or exhaustive: all "
-    "orders\n"
-    "                      of issue, read, write and retirement, for small\n"
+    "      --judge=J       for rewrite: static (all inputs), cosim (runs),\n"
+    "                      static,cosim (default), or exhaustive: all orders "
+    "of\n"
+    "                      issue, read, write and retirement, for small\n"
     "                      kernels, and what B waits for beyond what A asks "
     "for\n"
     "      --states=N      exhaustive: states of a kernel on an input at most\n"
@@ -108,6 +110,7 @@ struct settings {
   struct nsr_judge_options judge;
   struct nsr_explore_options explore;
   bool outputs, exhaustive, strict;
+  bool statics, cosim; /* asked for; neither: both */
   double tolerance;
   const char *json, *explain, *external, *facts;
   const char *judging;   /* the last option that is not for --time */
@@ -123,6 +126,8 @@ struct settings {
 struct verdict {
   struct nsr_judgement j;
   const struct nsr_exploration *explored; /* NULL: another judge */
+  const struct nsr_proof *proof;          /* NULL: not asked for */
+  bool judged;                            /* j holds something */
 };
 
 /* ---- JSON */
@@ -158,9 +163,23 @@ static void json_explored(FILE *out, const struct nsr_exploration *e) {
   json_member(out, "waits_longer", e->demands.text);
 }
 
+static void json_proof(FILE *out, const struct nsr_proof *p) {
+  fprintf(out, ",\"static\":{\"waits\":%u", (unsigned)p->waits);
+  json_member(out, "verdict", nsr_proof_verdict_name(p->verdict));
+  json_member(out, "rule", nsr_proof_rule_name(p->rule));
+  json_member(out, "text", p->text);
+  fprintf(out, "}");
+}
+
 static void json_verdict(FILE *out, const struct verdict *v) {
   const struct nsr_judgement *j = &v->j;
   fprintf(out, "{\"kind\":\"verdict\",\"schema\":1");
+  if (!v->judged) {
+    json_member(out, "verdict", nsr_proof_verdict_name(v->proof->verdict));
+    json_proof(out, v->proof);
+    fprintf(out, "}\n");
+    return;
+  }
   json_member(out, "verdict", nsr_verdict_name(j->verdict));
   json_member(out, "fault", nsr_fault_name(j->fault));
   json_member(out, "text", j->text);
@@ -174,6 +193,8 @@ static void json_verdict(FILE *out, const struct verdict *v) {
   json_member(out, "facts", j->facts);
   if (v->explored)
     json_explored(out, v->explored);
+  if (v->proof)
+    json_proof(out, v->proof);
   fprintf(out, "}\n");
 }
 
@@ -198,7 +219,17 @@ static void print_explored(FILE *out, const struct nsr_exploration *e) {
   print_indented(out, d->text);
 }
 
-static void print_verdict(FILE *out, const struct verdict *v) {
+static void print_proof(FILE *out, const struct nsr_proof *p) {
+  fprintf(out, "for all inputs: %s", nsr_proof_verdict_name(p->verdict));
+  if (p->verdict == NSR_PROOF_PROVED)
+    fprintf(out, " (%u waits)\n", (unsigned)p->waits);
+  else
+    fprintf(out, ": %s\n", nsr_proof_rule_name(p->rule));
+  if (p->text)
+    print_indented(out, p->text);
+}
+
+static void print_judgement(FILE *out, const struct verdict *v) {
   const struct nsr_judgement *j = &v->j;
   fprintf(out, "%s", nsr_verdict_name(j->verdict));
   if (j->fault != NSR_FAULT_NONE)
@@ -220,6 +251,13 @@ static void print_verdict(FILE *out, const struct verdict *v) {
     print_indented(out, j->facts);
   if (v->explored)
     print_explored(out, v->explored);
+}
+
+static void print_verdict(FILE *out, const struct verdict *v) {
+  if (v->judged)
+    print_judgement(out, v);
+  if (v->proof)
+    print_proof(out, v->proof);
 }
 
 /* ---- output */
@@ -256,6 +294,24 @@ static enum nsr_status status_of(const struct settings *s,
   }
 }
 
+static enum nsr_status proof_status(const struct settings *s,
+                                    const struct nsr_proof *p) {
+  if (!p || p->verdict == NSR_PROOF_PROVED)
+    return NSR_OK;
+  if (p->verdict == NSR_PROOF_REFUTED)
+    return NSR_E_DIFFERENT;
+  return s->strict ? NSR_E_UNDECIDED : NSR_OK;
+}
+
+static enum nsr_status both_status(const struct settings *s,
+                                   const struct verdict *v) {
+  enum nsr_status status = v->judged ? status_of(s, &v->j) : NSR_OK;
+  if (v->proof && v->proof->verdict == NSR_PROOF_PROVED && v->judged &&
+      v->j.verdict == NSR_PREFIX_ONLY)
+    return NSR_OK; /* what runs did not get to is known to be right */
+  return status == NSR_OK ? proof_status(s, v->proof) : status;
+}
+
 static enum nsr_status report(struct tool *t, const struct settings *s,
                               const struct verdict *v) {
   struct nsr_staged *staged = NULL;
@@ -270,7 +326,7 @@ static enum nsr_status report(struct tool *t, const struct settings *s,
   if (status == NSR_OK)
     status = nsr_file_commit(t->ctx, &staged);
   nsr_file_discard(&staged);
-  return status == NSR_OK ? status_of(s, &v->j) : status;
+  return status == NSR_OK ? both_status(s, v) : status;
 }
 
 /* ---- one input, and limits */
@@ -341,6 +397,7 @@ static enum nsr_status judge(struct tool *t, struct settings *s,
                              const char *path_a, const char *path_b) {
   struct nsr_kernel *a, *b;
   struct nsr_exploration e;
+  struct nsr_proof proof;
   struct verdict v = {.explored = s->exhaustive ? &e : NULL};
   struct nsr_input_words only = {.number = s->number};
   NSR_TRY(nsr_kernel_load(t->ctx, path_a, &a));
@@ -350,6 +407,11 @@ static enum nsr_status judge(struct tool *t, struct settings *s,
   NSR_TRY(parse_input(t, s, &only));
   if (s->explain)
     return explain_wait(t, &s->judge, b, s->explain);
+  if (s->statics) {
+    NSR_TRY(nsr_prove(t->ctx, a, b, &proof));
+    v.proof = &proof;
+  }
+  v.judged = s->exhaustive || s->outputs || s->cosim;
   if (s->exhaustive) {
     s->explore.inputs = s->judge.inputs;
     s->explore.seed = s->judge.seed;
@@ -357,7 +419,7 @@ static enum nsr_status judge(struct tool *t, struct settings *s,
     v.j = e.judgement;
   } else if (s->outputs) {
     NSR_TRY(nsr_compare_outputs(t->ctx, a, b, s->tolerance, &s->judge, &v.j));
-  } else {
+  } else if (s->cosim) {
     NSR_TRY(nsr_cosimulate(t->ctx, a, b, &s->judge, &v.j));
   }
   return report(t, s, &v);
@@ -373,9 +435,16 @@ static bool parse_relation(struct tool *t, const char *text,
 
 static bool parse_judge(struct tool *t, const char *text, struct settings *s) {
   s->exhaustive = strcmp(text, "exhaustive") == 0;
-  if (s->exhaustive || strcmp(text, "cosim") == 0)
+  s->statics = strcmp(text, "static") == 0;
+  s->cosim = strcmp(text, "cosim") == 0;
+  if (strcmp(text, "static,cosim") == 0 || strcmp(text, "cosim,static") == 0)
+    s->statics = s->cosim = true;
+  if (s->exhaustive || s->statics || s->cosim)
     return true;
-  return tool_refuse(t, "no judge '%s': cosim or exhaustive", text);
+  return tool_refuse(t,
+                     "no judge '%s': static, cosim, both with a comma "
+                     "between, or exhaustive",
+                     text);
 }
 
 static bool parse_tolerance(struct tool *t, const char *text,
@@ -626,6 +695,18 @@ static enum nsr_status parse_replay(struct tool *t, struct settings *s) {
   return NSR_OK;
 }
 
+/* Both judges, unless one is asked for; what is about single runs is for
+ * cosim. */
+static void default_judges(struct settings *s) {
+  bool runs = s->replay.witness || s->replay.from || s->judge.runs ||
+              s->seconds || s->nstarts || s->judge.unsigned_waits ||
+              s->time.ninputs;
+  if (s->exhaustive || s->statics || s->cosim)
+    return;
+  s->cosim = !s->outputs;
+  s->statics = !s->outputs && !runs && !s->explain;
+}
+
 /* What does not go together. */
 static bool fits(struct tool *t, const struct settings *s) {
   if (s->time.on && s->judging)
@@ -642,6 +723,11 @@ static bool fits(struct tool *t, const struct settings *s) {
     return tool_refuse(t, "--runs, --time-limit, --start, --mistake, --input "
                           "and --witness are for --relation=rewrite and "
                           "--judge=cosim alone");
+  if (s->statics && (s->outputs || s->explain))
+    return tool_refuse(t, "--judge=static is for --relation=rewrite, without "
+                          "--explain");
+  if (runs && s->statics && !s->cosim)
+    return tool_refuse(t, "--judge=static runs nothing");
   if (s->facts && s->outputs)
     return tool_refuse(t, "--facts is for --relation=rewrite alone");
   if (s->exploring && !s->exhaustive)
@@ -681,6 +767,7 @@ int main(int argc, char **argv) {
     if (status != NSR_OK)
       return tool_exit(&t, status);
   }
+  default_judges(&s);
   if (!fits(&t, &s))
     return tool_stop(&t);
   if (s.time.on)

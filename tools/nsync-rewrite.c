@@ -18,7 +18,9 @@ static const char usage[] =
     "      --json=FILE      the report as JSON, one line for each kernel;\n"
     "                       \"-\" is standard output, instead of the text\n"
     "      --verify=JUDGE,..\n"
-    "                       cosim: by co-simulation (the default);\n"
+    "                       static: for all inputs, as far as that can be\n"
+    "                       shown; cosim: by co-simulation (both are the\n"
+    "                       default);\n"
     "                       exhaustive: in all orders (small kernels);\n"
     "                       none: do not judge\n"
     "      --external=FILE  what others do while the judge runs the kernels,\n"
@@ -28,6 +30,8 @@ static const char usage[] =
     "                       races that do no harm, disjoint tensors, ranges,\n"
     "                       registers and semaphores to leave alone\n"
     "                       (isa/README.md)\n"
+    "      --explain-trust  print what the static judge shares with the\n"
+    "                       rewriter, and assumes\n"
     "      --strict         write nothing where something stays undecided or\n"
     "                       a barrier has to stay, the one at the exit apart\n"
     "                       (exit 4)\n"
@@ -75,7 +79,7 @@ static const char usage[] =
 
 struct request {
   const char *in, *out, *json, *external, *facts;
-  bool quiet;
+  bool quiet, trust;
   struct nsr_spot *keep, *only; /* as many as there are arguments */
   struct nsr_rewrite_options options;
 };
@@ -237,7 +241,8 @@ static unsigned judge_of(const char *name, size_t n) {
   static const struct {
     const char *name;
     unsigned judge;
-  } judges[] = {{"cosim", NSR_VERIFY_COSIM},
+  } judges[] = {{"static", NSR_VERIFY_STATIC},
+                {"cosim", NSR_VERIFY_COSIM},
                 {"exhaustive", NSR_VERIFY_EXHAUSTIVE},
                 {"none", NSR_VERIFY_NONE}};
   for (size_t i = 0; i < sizeof judges / sizeof *judges; i++)
@@ -256,7 +261,9 @@ static bool verify(struct tool *t, struct request *r, const char *how) {
                  all == NSR_VERIFY_NONE;
     if (!one || again)
       return tool_refuse(
-          t, "--verify=%s: expected cosim and exhaustive, once each, or none",
+          t,
+          "--verify=%s: expected static, cosim and exhaustive, once each, or "
+          "none",
           how);
     all |= one;
     if (!at[n])
@@ -337,6 +344,9 @@ static bool option(struct tool *t, struct request *r, int c) {
   case 'f':
     r->facts = optarg;
     return true;
+  case 'T':
+    r->trust = true;
+    return true;
   case 's':
     r->options.strict = true;
     r->options.judge.whole_ranges = true;
@@ -404,6 +414,7 @@ int main(int argc, char **argv) {
       {"verify", required_argument, NULL, 'v'},
       {"external", required_argument, NULL, 'x'},
       {"facts", required_argument, NULL, 'f'},
+      {"explain-trust", no_argument, NULL, 'T'},
       {"strict", no_argument, NULL, 's'},
       {"keep-outer-barrier", no_argument, NULL, 'k'},
       {"on-overflow", required_argument, NULL, 'w'},
@@ -435,6 +446,10 @@ int main(int argc, char **argv) {
   while ((c = tool_option(&t, "o:", options)) != TOOL_DONE)
     if (!option(&t, &r, c))
       return tool_stop(&t);
+  if (r.trust) {
+    fputs(nsr_prove_trust(), stdout);
+    return tool_exit(&t, NSR_OK);
+  }
   if (!tool_operands(&t, 1, "one IN"))
     return tool_stop(&t);
   if ((r.options.published || r.options.published_recent) &&

@@ -4,18 +4,20 @@
 
 #include <nsr/explore.h>
 #include <nsr/judge.h>
+#include <nsr/prove.h>
 #include <nsr/kernel.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Which judges, or-ed; the default: NSR_VERIFY_COSIM. */
+/* Which judges, or-ed; the default: NSR_VERIFY_STATIC and NSR_VERIFY_COSIM. */
 enum nsr_verify {
   NSR_VERIFY_DEFAULT = 0,
   NSR_VERIFY_NONE = 1,
-  NSR_VERIFY_COSIM = 2,     /* nsr_cosimulate */
-  NSR_VERIFY_EXHAUSTIVE = 4 /* nsr_explore */
+  NSR_VERIFY_COSIM = 2,      /* nsr_cosimulate */
+  NSR_VERIFY_EXHAUSTIVE = 4, /* nsr_explore */
+  NSR_VERIFY_STATIC = 8      /* nsr_prove */
 };
 
 /* What a semaphore counts: the work of a channel in one scope; all work of a
@@ -122,6 +124,8 @@ struct nsr_rewrite_report {
   const struct nsr_kept_barrier *kept;
   const char *facts; /* as nsr_facts_text; NULL: refused */
   bool changed; /* false: nothing to do, output is the input byte for byte */
+  bool proof_asked; /* of nsr_prove */
+  struct nsr_proof proof;
   bool judged, explored; /* by nsr_cosimulate, by nsr_explore */
   struct nsr_judgement judgement;
   struct nsr_exploration exploration;

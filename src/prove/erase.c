@@ -89,12 +89,18 @@ static enum nsr_status object_at(struct match *m, uint32_t o, uint32_t i,
                           at, what, from);
 }
 
-/* The input's barrier with this id before the next instruction that stays. */
+/* The input's barrier with this id before the next instruction that stays, or
+ * else the last one there: ids may be others. */
 static uint32_t find_barrier(const struct match *m, uint32_t i, int32_t id) {
-  for (; i < m->in->n && !stays(m, i); i++)
-    if (m->a[i].cls == NSR_BARRIER && m->a[i].aux == id)
+  uint32_t any = NSR_NONE;
+  for (; i < m->in->n && !stays(m, i); i++) {
+    if (m->a[i].cls != NSR_BARRIER)
+      continue;
+    any = i;
+    if (m->a[i].aux == id)
       return i;
-  return NSR_NONE;
+  }
+  return any;
 }
 
 /* Places input instruction i, and erases those before it from *from on. */

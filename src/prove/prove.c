@@ -7,11 +7,13 @@
 #include "prove/hint.h"
 #include "prove/keys.h"
 #include "prove/lag.h"
+#include "prove/outside.h"
 
 struct prover {
   struct nsr_ctx *ctx; /* of its own: what it cannot read is no error */
   struct nsr_program in, out;
   struct nsr_tree tree;
+  uint32_t *before; /* by work: the one that the input waits for there */
   struct nsr_erasure erasure;
   struct nsr_score input, output;
   struct nsr_thresholds at_input, at_output;
@@ -31,11 +33,10 @@ enum { MAX_ROUNDS = 8 };
 static enum nsr_status find_order(struct prover *p,
                                   const struct nsr_key_loads *doubts) {
   struct nsr_islands islands;
-  uint32_t *before;
   NSR_TRY(nsr_tree_build(p->ctx, &p->in, doubts, &p->tree));
   NSR_TRY(nsr_islands_find(p->ctx, &p->tree, NULL, 0, &islands));
-  NSR_TRY(nsr_hint_find(p->ctx, &p->tree, &islands, &before));
-  NSR_TRY(nsr_tree_linearize(p->ctx, &p->tree, &islands, &before));
+  NSR_TRY(nsr_hint_find(p->ctx, &p->tree, &islands, &p->before));
+  NSR_TRY(nsr_tree_linearize(p->ctx, &p->tree, &islands, &p->before));
   return nsr_score_input(p->ctx, &p->tree, &p->input);
 }
 
@@ -200,27 +201,6 @@ static enum nsr_status check_budget(struct prover *p) {
   return NSR_OK;
 }
 
-/* ---- others */
-
-/* Where this kernel waits for others, and tells them something, they may wait
- * for what now waits for them. */
-static enum nsr_status check_outside(struct prover *p) {
-  bool waits = false, tells = false;
-  for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    for (uint32_t i = 0; p->in.stream[e] && i < p->in.stream[e]->n; i++) {
-      const struct nsr_node *n = &p->in.nodes[e][i];
-      bool both = n->marked && !n->unknown; /* a core barrier */
-      waits |= n->foreign_wait || both;
-      tells |= n->foreign_update || both;
-    }
-  if (!waits || !tells)
-    return NSR_OK;
-  return nsr_proof_object(p->ctx, p->proof, NSR_PROOF_UNDECIDED, NSR_RULE_LIVE,
-                          "the kernel waits for others and they for it: "
-                          "whether they could wait for each other is not "
-                          "looked at");
-}
-
 /* ---- order */
 
 static enum nsr_status object_pair(struct prover *p,
@@ -368,7 +348,10 @@ static enum nsr_status prove(struct prover *p) {
     NSR_TRY(check_budget(p));
   if (nsr_proof_open(p->proof))
     NSR_TRY(check_lag(p));
-  return nsr_proof_open(p->proof) ? check_outside(p) : NSR_OK;
+  if (!nsr_proof_open(p->proof))
+    return NSR_OK;
+  return nsr_outside_check(p->ctx, &p->output, &p->at_output, p->before,
+                           p->proof);
 }
 
 enum nsr_status nsr_prove(struct nsr_ctx *ctx, const struct nsr_kernel *a,

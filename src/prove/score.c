@@ -169,30 +169,33 @@ static enum nsr_status put_work(struct writer *w, uint32_t i) {
                    : NSR_OK;
 }
 
-/* A barrier that stays stays on all engines. */
+/* A barrier that stays stays on all engines, with one id. */
 static enum nsr_status put_barrier(struct writer *w,
                                    const struct nsr_part *part) {
   int here = 0, all = 0, engine = 0;
+  int32_t id = 0;
   for (int e = 0; e < NSR_MAX_ENGINES; e++) {
     if (!w->t->program->stream[e] || part->insn[e] == NSR_NONE)
       continue;
+    uint32_t own = w->e ? w->e->engines[e].own[part->insn[e]] : part->insn[e];
+    bool stays =
+        own != NSR_NONE && (here == 0 || w->p->nodes[e][own].aux == id);
+    id = stays ? w->p->nodes[e][own].aux : id;
     all++;
-    bool stays = !w->e || w->e->engines[e].own[part->insn[e]] != NSR_NONE;
     here += stays;
     engine = stays ? engine : e;
   }
-  if (here == all)
-    return push(w, (struct nsr_step){.kind = NSR_STEP_BARRIER,
-                                     .work = NSR_NONE,
-                                     .group = NSR_NONE});
-  if (here == 0)
-    return NSR_OK;
+  if (here == all || here == 0)
+    return push(
+        w, (struct nsr_step){.kind = here ? NSR_STEP_BARRIER : NSR_STEP_GONE,
+                             .work = NSR_NONE,
+                             .group = NSR_NONE});
   const char *at =
       nsr_proof_place(w->ctx, w->t->program, engine, part->insn[engine]);
   return at ? nsr_proof_object(w->ctx, w->proof, NSR_PROOF_REFUTED,
                                NSR_RULE_ERASURE,
                                "barrier %d stays on some engines, but %s is "
-                               "gone",
+                               "gone, or another",
                                (int)part->id, at)
             : NSR_E_NOMEM;
 }

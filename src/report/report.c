@@ -34,6 +34,8 @@ static const char *verdict(const struct nsr_rewrite_report *r) {
     return nsr_verdict_name(all->verdict);
   if (r->judged)
     return nsr_verdict_name(r->judgement.verdict);
+  if (r->proof_asked)
+    return nsr_proof_verdict_name(r->proof.verdict);
   return r->changed ? "not judged" : "unchanged";
 }
 
@@ -92,7 +94,7 @@ static void lines(struct nsr_strbuf *b, const char *text) {
 static void verdict_lines(struct nsr_strbuf *b,
                           const struct nsr_rewrite_report *r) {
   const struct nsr_judgement *j = &r->judgement;
-  if (!r->judged && !r->explored) {
+  if (!r->judged && !r->explored && !r->proof_asked) {
     nsr_strbuf_printf(b, "verdict: %s%s\n", verdict(r),
                       r->changed ? "" : ", nothing to rewrite");
     return;
@@ -110,6 +112,20 @@ static void verdict_lines(struct nsr_strbuf *b,
   if (j->verdict != NSR_EQUAL)
     lines(b, j->text);
   lines(b, j->notes);
+}
+
+static void proof_lines(struct nsr_strbuf *b,
+                        const struct nsr_rewrite_report *r) {
+  const struct nsr_proof *p = &r->proof;
+  if (!r->proof_asked)
+    return;
+  nsr_strbuf_printf(b, "for all inputs: %s",
+                    nsr_proof_verdict_name(p->verdict));
+  if (p->verdict == NSR_PROOF_PROVED)
+    nsr_strbuf_printf(b, ", %u waits\n", p->waits);
+  else
+    nsr_strbuf_printf(b, " (%s)\n", nsr_proof_rule_name(p->rule));
+  lines(b, p->text);
 }
 
 static void explored_lines(struct nsr_strbuf *b,
@@ -201,6 +217,7 @@ enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
   if (report->facts)
     nsr_strbuf_puts(&b, report->facts);
   verdict_lines(&b, report);
+  proof_lines(&b, report);
   explored_lines(&b, report);
   return nsr_strbuf_done(&b, text, NULL);
 }
@@ -338,6 +355,19 @@ static json_t *judgement(const struct nsr_judgement *j) {
   return done(&o);
 }
 
+static json_t *proof(const struct nsr_proof *p) {
+  struct object o = {json_object(), false};
+  set(&o, "verdict", json_string(nsr_proof_verdict_name(p->verdict)));
+  set(&o, "rule",
+      p->rule == NSR_RULE_NONE ? json_null()
+                               : json_string(nsr_proof_rule_name(p->rule)));
+  set(&o, "text", text_or_null(p->text));
+  set(&o, "waits", json_integer(p->waits));
+  set(&o, "may_pairs", json_integer(p->may_pairs));
+  set(&o, "bound", p->bound ? json_integer(p->bound) : json_null());
+  return done(&o);
+}
+
 static json_t *exploration(const struct nsr_exploration *e) {
   struct object o = {judgement(&e->judgement), false};
   if (!o.j)
@@ -373,6 +403,7 @@ static json_t *report_object(const struct nsr_rewrite_report *r,
   set(&o, "awaited", json_integer(r->awaited));
   set(&o, "may_pairs", may_pairs(r));
   set(&o, "verdict", json_string(verdict(r)));
+  set(&o, "static", r->proof_asked ? proof(&r->proof) : json_null());
   set(&o, "judgement", r->judged ? judgement(&r->judgement) : json_null());
   set(&o, "exhaustive",
       r->explored ? exploration(&r->exploration) : json_null());
