@@ -45,7 +45,7 @@ translate() { # SOURCE OUT
 
 # More inputs than three words of 0..4 have; --strict: up to the tops.
 same() { # FILE [EVENTS]
-  "$bin/nsync-cosim" --strict --inputs=200 ${2+"--external=$2"} \
+  "$bin/nsync-cosim" --judge=cosim --strict --inputs=200 ${2+"--external=$2"} \
     "$tmp/barrier.o" "$1" >"$tmp/verdict" 2>&1 &&
     grep -q '^equal ' "$tmp/verdict"
 }
