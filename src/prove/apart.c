@@ -1,8 +1,8 @@
 /* apart.c - accesses that move with the iterations of a loop.
  *
- * A loop with none around it runs one trip, so its iterations are numbered from
- * 0 on all engines that run it alike, and an address that is a function of
- * that number says at which distances two accesses meet.
+ * Iterations of a loop are counted from the start of the kernel, alike on all
+ * engines that run it together. An address that is a function of that number
+ * says at which distances two accesses meet.
  */
 #include "prove/touch.h"
 
@@ -14,13 +14,24 @@ enum { FAR_ENOUGH = 64 };
 struct side {
   const struct nsr_kernel *k;
   const struct nsr_work *work;
-  uint32_t loop;  /* outermost scope around it that is a loop, NSR_NONE */
-  uint32_t loops; /* around it */
   struct nsr_operand op;
   uint32_t tensor;
   struct nsr_form form;
+  uint32_t
+      loop;   /* of the tree: that counts the form's values, NSR_NONE: none */
   bool known; /* it has an operand whose address is known */
 };
+
+/* The loop around a scope that an engine's own one is; NSR_NONE where engines
+ * may number its iterations differently. */
+static uint32_t common_loop(const struct nsr_tree *t, uint32_t scope,
+                            int engine, uint32_t local) {
+  for (; scope != NSR_NONE; scope = t->scopes[scope].parent)
+    if (t->scopes[scope].kind == NSR_SCOPE_LOOP &&
+        t->scopes[scope].local[engine] == local)
+      return t->scopes[scope].anchored ? scope : NSR_NONE;
+  return NSR_NONE;
+}
 
 static enum nsr_status read_side(struct nsr_ctx *ctx,
                                  const struct nsr_touches *t,
@@ -31,21 +42,31 @@ static enum nsr_status read_side(struct nsr_ctx *ctx,
   const struct nsr_work *w = &t->tree->works[step->work];
   struct nsr_insn insn;
   *out = (struct side){.k = p->k, .work = w, .loop = NSR_NONE};
-  for (uint32_t s = w->scope; s != NSR_NONE; s = t->tree->scopes[s].parent)
-    if (t->tree->scopes[s].kind == NSR_SCOPE_LOOP)
-      out->loop = s;
-  if (out->loop != NSR_NONE && !t->tree->scopes[out->loop].anchored)
-    out->loop = NSR_NONE;
   if (x->operand >= NSR_MAX_OPERANDS)
     return NSR_OK;
   NSR_TRY(nsr_stream_decode(ctx, p->k, p->stream[w->engine], w->insn, &insn));
   out->op = insn.operands[x->operand];
   out->tensor = nsr_operand_tensor(p->stream[w->engine], w->insn, x->operand);
-  out->form.kind = NSR_FORM_CONST;
+  out->form = (struct nsr_form){.kind = NSR_FORM_CONST, .loop = NSR_NONE};
   if (out->op.reg >= 0)
     out->form = nsr_values_form(&t->values[w->engine], w->insn, x->operand);
   out->known = out->form.kind != NSR_FORM_UNKNOWN;
+  if (!out->known || out->form.loop == NSR_NONE)
+    return NSR_OK;
+  out->loop = common_loop(t->tree, w->scope, w->engine, out->form.loop);
+  out->known = out->loop != NSR_NONE;
   return NSR_OK;
+}
+
+/* The loop around both whose iterations tell apart what they touch. */
+static uint32_t counting_loop(const struct nsr_tree *t, const struct side *a,
+                              const struct side *b) {
+  uint32_t loop = a->loop == NSR_NONE ? b->loop : a->loop;
+  if (loop == NSR_NONE || (b->loop != NSR_NONE && b->loop != loop) ||
+      !nsr_common_in(t, a->work->scope, loop) ||
+      !nsr_common_in(t, b->work->scope, loop))
+    return NSR_NONE;
+  return loop;
 }
 
 static bool meet(const struct side *q, uint32_t tq, const struct side *c,
@@ -57,15 +78,12 @@ static bool meet(const struct side *q, uint32_t tq, const struct side *c,
   return nsr_overlap(&a, &b, NULL) != NSR_OVERLAP_NO;
 }
 
-static uint32_t period(const struct side *x) {
-  return x->form.kind == NSR_FORM_PERIODIC ? x->form.period : 1;
-}
-
 /* The first distance from least on at which they meet in some iteration; after
  * a common period all comes again. */
 static uint32_t rotating(const struct side *q, const struct side *c,
                          uint32_t least) {
-  uint32_t n = period(q) * period(c);
+  uint32_t n =
+      nsr_common_period(nsr_form_period(&q->form), nsr_form_period(&c->form));
   for (uint32_t d = least; d < least + n; d++)
     for (uint32_t t = 0; t < n; t++)
       if (meet(q, t, c, t + d))
@@ -97,20 +115,12 @@ static uint32_t advancing(const struct side *q, const struct side *c,
   return least + FAR_ENOUGH;
 }
 
-/* In which an execution of the later one in the text can precede one of the
- * earlier: 0 where a loop inside the outermost one is around both. */
-static uint32_t nearest(const struct nsr_tree *t, uint32_t a, uint32_t b) {
-  uint32_t loops = 0;
-  for (uint32_t s = nsr_common_shared(t, a, b); s != NSR_NONE;
-       s = t->scopes[s].parent)
-    loops += t->scopes[s].kind == NSR_SCOPE_LOOP;
-  return loops == 1;
-}
-
-static bool in_each_iteration(const struct nsr_touches *t,
-                              const struct side *x) {
+/* Whether a work runs just once in each iteration of a loop. */
+static bool in_each_iteration(const struct nsr_touches *t, const struct side *x,
+                              uint32_t loop) {
   const struct nsr_cfg *g = t->tree->local[x->work->engine].cfg;
-  return t->values[x->work->engine].every[g->block_of[x->work->insn]];
+  return nsr_common_loop(t->tree, x->work->scope) == loop &&
+         t->values[x->work->engine].every[g->block_of[x->work->insn]];
 }
 
 /* The first distance from least on at which they may meet. */
@@ -145,15 +155,19 @@ enum nsr_status nsr_touch_apart(struct nsr_ctx *ctx,
   *out = (struct nsr_apart){.level = 0, .but_one = 1};
   NSR_TRY(read_side(ctx, t, q, &a));
   NSR_TRY(read_side(ctx, t, c, &b));
-  if (!a.known || !b.known || a.loop == NSR_NONE || a.loop != b.loop)
+  uint32_t loop = counting_loop(t->tree, &a, &b);
+  if (!a.known || !b.known || loop == NSR_NONE)
     return NSR_OK;
   bool front = a.work < b.work; /* q comes first in the text */
-  bool each = in_each_iteration(t, &a);
-  uint32_t least = nearest(t->tree, a.work->scope, b.work->scope);
+  bool each = in_each_iteration(t, &a, loop);
+  /* a loop inside that one may be around both, too */
+  uint32_t least =
+      nsr_common_loop(t->tree, nsr_common_shared(t->tree, a.work->scope,
+                                                 b.work->scope)) == loop;
   uint32_t d = first_meeting(&a, &b, front ? 0 : least, &exact);
   out->level = executions(d, each, front);
-  out->sure =
-      exact && d == 0 && each && in_each_iteration(t, &b) && !q->may && !c->may;
+  out->sure = exact && d == 0 && each && in_each_iteration(t, &b, loop) &&
+              !q->may && !c->may;
   d = first_meeting(&a, &b, least, &exact);
   uint32_t but_one = executions(d, each, front);
   out->but_one = but_one > 1 ? but_one : 1;

@@ -132,8 +132,8 @@ static void test_json(void **state) {
       "{\"input\":\"a.o\",\"output\":\"b.o\",\"changed\":true," COUNTS(
           30, 37, 6, 2, 1, 6,
           3) ",\"semaphores\":3,\"scheme\":\"mixed\",\"scopes\":2,"
-             "\"dependences\":7," PAIRS
-             "\"verdict\":\"equal\",\"judgement\":{\"verdict\":\"equal\","
+             "\"dependences\":7," PAIRS "\"verdict\":\"equal\",\"static\":null,"
+                                        "\"judgement\":{\"verdict\":\"equal\","
              "\"fault\":null,\"text\":null,\"input\":null,\"equal_inputs\":60,"
              "\"undecided_inputs\":0,\"instances\":12345,\"may_pairs\":0,"
              "\"notes\":null},\"exhaustive\":null,"
@@ -147,14 +147,15 @@ static void test_json(void **state) {
   r.judged = false;
   r.nkept = 0;
   r.facts = NULL;
-  same_json(&r, "a\xff\xc3\xa4.o", NULL,
-            "{\"input\":\"a???.o\",\"output\":null,\"changed\":true," COUNTS(
-                30, 37, 6, 2, 1, 6,
-                3) ",\"semaphores\":3,\"scheme\":\"mixed\",\"scopes\":2,"
-                   "\"dependences\":7," PAIRS "\"verdict\":\"not "
-                   "judged\",\"judgement\":null,\"exhaustive\":null,"
-                   "\"kept_barriers\":[],"
-                   "\"facts\":[]," ENGINES);
+  same_json(
+      &r, "a\xff\xc3\xa4.o", NULL,
+      "{\"input\":\"a???.o\",\"output\":null,\"changed\":true," COUNTS(
+          30, 37, 6, 2, 1, 6,
+          3) ",\"semaphores\":3,\"scheme\":\"mixed\",\"scopes\":2,"
+             "\"dependences\":7," PAIRS "\"verdict\":\"not "
+             "judged\",\"static\":null,\"judgement\":null,\"exhaustive\":null,"
+             "\"kept_barriers\":[],"
+             "\"facts\":[]," ENGINES);
 }
 
 /* Names that are no UTF-8, of files and in places, still make a line. */
