@@ -14,8 +14,6 @@ static bool counts(const struct nsr_search *s, uint32_t i) {
   return s->issued[i] && nsr_inst(s->w, i)->flight.number;
 }
 
-static uint32_t component(const struct nsr_instance *x) { return x->lane; }
-
 /* Instances by component and number. */
 struct by_number {
   NSR_VEC(uint32_t) of[NSR_MAX_CHANNELS + NSR_MAX_ENGINES];
@@ -24,7 +22,7 @@ struct by_number {
 static enum nsr_status put(struct nsr_search *s, struct by_number *t,
                            uint32_t inst) {
   const struct nsr_instance *x = nsr_inst(s->w, inst);
-  uint32_t c = component(x), n = x->flight.number;
+  uint32_t c = x->lane, n = x->flight.number;
   while (t->of[c].n < n)
     NSR_PUSH(s->ctx, s->arena, &t->of[c], NSR_NONE);
   t->of[c].v[n - 1] = inst;

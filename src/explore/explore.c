@@ -166,6 +166,16 @@ static enum nsr_status compare(struct explorer *x, struct nsr_search *a,
   return NSR_OK;
 }
 
+/* Where the first one hangs, does the second one, too? */
+static enum nsr_status both_hang(struct explorer *x, const struct nsr_search *b,
+                                 struct finding *f) {
+  f->text = nsr_printf(x->ctx, NSR_KEEP, "%s\nthe second kernel %s", f->text,
+                       b->wrong[NSR_WRONG_HANG] ? "hangs as well"
+                       : nsr_search_on(b)       ? "does not hang"
+                                                : "is undecided");
+  return f->text ? NSR_OK : NSR_E_NOMEM;
+}
+
 /* Both kernels as worlds, memory cut as finely as both ask. */
 static enum nsr_status prepare(struct explorer *x, size_t input,
                                struct nsr_world *w[2], bool *good) {
@@ -208,6 +218,8 @@ static enum nsr_status try_input(struct explorer *x, size_t input,
     x->out->outcomes = a.outcomes.n;
   x->out->judgement.instances += w[0]->insts.n;
   NSR_TRY(settled(x, &a, NSR_INPUT_BROKEN, f, &is));
+  if (f->fault == NSR_FAULT_HANG)
+    return both_hang(x, &b, f);
   return is ? NSR_OK : compare(x, &a, &b, f);
 }
 

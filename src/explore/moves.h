@@ -20,7 +20,6 @@ struct nsr_go_to {
   uint8_t go, index; /* engine, channel */
   uint16_t slot;     /* 0: oldest in flight */
 };
-enum { NSR_MOST_GOES = NSR_MAX_ENGINES + NSR_MAX_INSTANCES + 1 };
 
 /* What is wrong with a kernel, worst first. */
 enum nsr_wrong {

@@ -402,7 +402,7 @@ static void find_sems(struct nsr_world *w, const struct nsr_step *s) {
   if (u->op == NSR_UPD_NONE)
     return;
   bool grows = u->op == NSR_UPD_INC || (u->op == NSR_UPD_ADD && u->value >= 0);
-  find_sem(w, u->sem, !grows);
+  find_sem(w, u->sem, !grows && nsr_owned(w->image->kernel, u->sem));
 }
 
 /* ---- start */

@@ -11,7 +11,7 @@
 
 enum {
   NSR_MAX_INSTANCES = 4096, /* of one kernel on one input */
-  NSR_MAX_STATIONS = 1 << 18,
+  NSR_MAX_STATIONS = 1 << 16,
   NSR_MAX_PLACES = 1 << 22, /* touched, by all instances */
   NSR_MAX_KEPT = 1 << 27    /* bytes of contents */
 };

@@ -30,6 +30,9 @@ enum { STATES = 20000, PROGRESS = 1000, LARGER = 50 };
 struct tally {
   uint64_t kernels, compared, good, broken, hangs, undecided, whole, refused,
       other, failed, states;
+  struct { /* by scheme, unlimited: equal ones, their waits, those too long */
+    uint64_t equal, waits, longer, none; /* none: without such waits */
+  } of[NSR_SCHEME_PUBLISHED + 1];
 };
 
 struct turn {
@@ -94,7 +97,8 @@ static enum nsr_status assemble(struct turn *t) {
 }
 
 static enum nsr_status rewrite(struct turn *t, bool budgets,
-                               struct nsr_kernel **out) {
+                               struct nsr_kernel **out, enum nsr_scheme *scheme,
+                               bool *limited) {
   static const uint32_t few[] = {0, 1, 2, 4, 8};
   static const enum nsr_scheme published[] = {
       NSR_SCHEME_PER_INSTRUCTION, NSR_SCHEME_PER_LOOP, NSR_SCHEME_PER_ENGINE};
@@ -112,6 +116,8 @@ static enum nsr_status rewrite(struct turn *t, bool budgets,
     o.max_semaphores = o.limit_semaphores ? few[pick(t, 5)] : 0;
     o.keep_outer = pick(t, 8) == 0;
   }
+  *scheme = o.scheme;
+  *limited = o.limit_registers || o.limit_semaphores || o.keep_outer;
   return nsr_rewrite(t->ctx, t->kernel, NULL, 0, &o, out, &report);
 }
 
@@ -180,7 +186,9 @@ static enum nsr_status subject(struct turn *t, const struct nsr_kernel **a,
   struct nsr_kernel *rewritten;
   *a = *b = t->kernel;
   if (pick(t, 4)) {
-    enum nsr_status status = rewrite(t, false, &rewritten);
+    enum nsr_scheme scheme;
+    bool limited;
+    enum nsr_status status = rewrite(t, false, &rewritten, &scheme, &limited);
     if (status == NSR_E_REFUSED) {
       t->tally->refused++;
       return NSR_OK;
@@ -237,11 +245,13 @@ static enum nsr_status clocks(struct turn *t) {
 }
 
 static enum nsr_status rewrites(struct turn *t) {
-  const struct nsr_explore_options all = {.inputs = 4,
-                                          .states = t->limit * LARGER};
+  const struct nsr_explore_options all = {
+      .inputs = 4, .states = t->limit * LARGER, .demands = true};
   struct nsr_exploration e;
   struct nsr_kernel *b;
-  enum nsr_status status = rewrite(t, true, &b);
+  enum nsr_scheme scheme;
+  bool limited;
+  enum nsr_status status = rewrite(t, true, &b, &scheme, &limited);
   if (status == NSR_E_REFUSED) {
     t->tally->refused++;
     return NSR_OK;
@@ -249,8 +259,16 @@ static enum nsr_status rewrites(struct turn *t) {
   NSR_TRY(status);
   NSR_TRY(explore(t, t->kernel, b, &all, &e));
   count(t->tally, &e.judgement);
-  if (e.judgement.verdict != NSR_EQUAL)
+  if (e.judgement.verdict != NSR_EQUAL) {
     fail(t, b, "a rewritten kernel is not equal", &e.judgement, NULL);
+    return NSR_OK;
+  }
+  if (limited) /* barriers stay */
+    return NSR_OK;
+  t->tally->of[scheme].equal++;
+  t->tally->of[scheme].waits += e.demands.waits;
+  t->tally->of[scheme].longer += e.demands.longer;
+  t->tally->of[scheme].none += !e.demands.longer;
   return NSR_OK;
 }
 
@@ -311,6 +329,15 @@ static void print_tally(FILE *out, const struct tally *t) {
           t->other, t->undecided, t->refused, t->failed, t->states);
 }
 
+static void print_schemes(const struct tally *t) {
+  for (int s = 0; s <= NSR_SCHEME_PUBLISHED; s++)
+    if (t->of[s].equal)
+      printf("  %s: %" PRIu64 " kernels, %" PRIu64 " without a wait that is "
+             "too long; %" PRIu64 " of %" PRIu64 " waits are\n",
+             nsr_scheme_name((enum nsr_scheme)s), t->of[s].equal, t->of[s].none,
+             t->of[s].longer, t->of[s].waits);
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
@@ -333,6 +360,7 @@ int main(int argc, char **argv) {
         print_tally(stderr, &tally);
     }
     print_tally(stdout, &tally);
+    print_schemes(&tally);
     return tally.failed || tally.compared < n / 4;
   }
   fprintf(stderr, "usage: %s clocks|rewrites|modes [KERNELS [SEED [STATES]]]\n",
