@@ -28,6 +28,7 @@ struct build {
   /* of the outermost loop around here */
   struct nsr_form *before; /* registers in front of it */
   uint32_t *sets;          /* by register: places in it that set it */
+  uint32_t *own_sets;      /* .. and in the rounds of the loop entered last */
   NSR_VEC(struct nsr_operand_form) forms;
 };
 
@@ -54,8 +55,10 @@ static void forget(const struct build *b, struct nsr_form *env,
  * often. */
 enum leaves { LEAVES_OUT, LEAVES_SOMETIMES, LEAVES_RUN };
 
-static void mark_way_out(const struct build *b, uint32_t header, uint32_t block,
-                         enum leaves mark) {
+/* Marks the dominators of a block; returns the first one that is marked so
+ * already, or the header. */
+static uint32_t mark_way_out(const struct build *b, uint32_t header,
+                             uint32_t block, enum leaves mark) {
   uint32_t a = block;
   while (b->leaves[a] < mark) {
     b->leaves[a] = (uint8_t)mark;
@@ -63,15 +66,6 @@ static void mark_way_out(const struct build *b, uint32_t header, uint32_t block,
       break;
     a = b->g->blocks[a].idom;
   }
-}
-
-static uint32_t common_dominator(const struct nsr_cfg *g, uint32_t a,
-                                 uint32_t c) {
-  while (a != c)
-    if (g->blocks[a].rpo > g->blocks[c].rpo)
-      a = g->blocks[a].idom;
-    else
-      c = g->blocks[c].idom;
   return a;
 }
 
@@ -87,15 +81,18 @@ static bool is_left_from(const struct nsr_cfg *g, uint32_t block,
 
 static void find_ways_out(const struct build *b, uint32_t loop) {
   const struct nsr_loop *l = &b->g->loops[loop];
-  uint32_t all = NSR_NONE;
+  uint32_t all = NSR_NONE; /* the nearest dominator of all that leave it */
   for (uint32_t i = 0; i < l->nblocks; i++)
     b->leaves[l->blocks[i]] = LEAVES_OUT;
   for (uint32_t i = 0; i < l->nblocks; i++) {
     uint32_t x = l->blocks[i];
     if (!is_left_from(b->g, x, loop))
       continue;
-    mark_way_out(b, l->header, x, LEAVES_SOMETIMES);
-    all = all == NSR_NONE ? x : common_dominator(b->g, all, x);
+    uint32_t met = mark_way_out(b, l->header, x, LEAVES_SOMETIMES);
+    if (all == NSR_NONE)
+      all = x;
+    else if (b->g->blocks[met].rpo < b->g->blocks[all].rpo)
+      all = met;
   }
   if (all != NSR_NONE)
     mark_way_out(b, l->header, all, LEAVES_RUN);
@@ -244,14 +241,12 @@ static void enter_nest(struct build *b, uint32_t scope,
  * the outermost loop on. */
 static void find_survivors(const struct build *b, const uint64_t *set,
                            struct nsr_form *env) {
-  for (uint32_t q = 0; q < b->nregs; q++) {
-    uint32_t places = 0;
-    if (!nsr_bit(set, q))
-      continue;
-    for (size_t i = 0; i < b->round.ops.n; i++)
-      places += b->round.ops.v[i].dst == (int)q;
-    env[q] = places == b->sets[q] ? b->before[q] : nsr_form_unknown;
-  }
+  memset(b->own_sets, 0, b->nregs * sizeof *b->own_sets);
+  for (size_t i = 0; i < b->round.ops.n; i++)
+    b->own_sets[b->round.ops.v[i].dst]++;
+  for (uint32_t q = 0; q < b->nregs; q++)
+    if (nsr_bit(set, q))
+      env[q] = b->own_sets[q] == b->sets[q] ? b->before[q] : nsr_form_unknown;
 }
 
 static enum nsr_status enter_loop(struct build *b, uint32_t scope, bool in_loop,
@@ -423,6 +418,7 @@ enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
   NSR_NEW(ctx, NSR_SCRATCH, env, b.nregs);
   NSR_NEW(ctx, NSR_SCRATCH, b.before, b.nregs);
   NSR_NEW(ctx, NSR_SCRATCH, b.sets, b.nregs);
+  NSR_NEW(ctx, NSR_SCRATCH, b.own_sets, b.nregs);
   NSR_NEW(ctx, NSR_SCRATCH, b.leaves, b.g->nblocks);
   for (uint32_t q = 0; q < b.nregs; q++)
     env[q] = nsr_form_unknown;

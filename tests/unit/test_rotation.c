@@ -4,9 +4,10 @@
  * Random nests: each loop has a layout of its own and, on each engine, a
  * counter that goes on from trip to trip, is set back, turns round, advances in
  * the header or in some iterations only. One access at a time, in all
- * iterations or in some, chosen by such a counter, with a barrier behind it, so
- * the input has no race and a lag that is too large is one of the output.
- * NSR_SEED sets the first seed, NSR_KERNELS how many.
+ * iterations or in some, chosen by such a counter, with a barrier behind it;
+ * and loops that are left in their middle, so the input has no race and a lag
+ * that is too large is one of the output. NSR_SEED sets the first seed,
+ * NSR_KERNELS how many.
  */
 #include "passes.h"
 #include "prng.h"
@@ -140,7 +141,7 @@ static void put_foot(struct nest *n, int e, int l, int id) {
   if (x->barrier == AT_END)
     PUT(n, e, " sync %d\n", id);
   if (x->bottom)
-    PUT(n, e, " br.lt r%d, %d, l%d\n", l, x->trips, l);
+    PUT(n, e, " br.lt r%d, %d, l%d\nd%d:\n", l, x->trips, l, l);
   else
     PUT(n, e, " br l%d\nd%d:\n", l, l);
 }
@@ -167,10 +168,19 @@ static void put_loop(struct nest *n) {
     put_foot(n, e, l, id);
 }
 
+/* The innermost loop may be left here, on all engines. */
+static void put_break(struct nest *n) {
+  int l = n->around[n->level - 1], at = (int)prng_in(n->r, 0, 2);
+  for (int e = 0; e < ENGINES; e++)
+    PUT(n, e, " br.eq r%d, %d, d%d\n", l, at, l);
+}
+
 static void put_body(struct nest *n) {
   for (int i = (int)prng_in(n->r, 1, 3); i > 0; i--)
-    if (n->level < MAX_LEVEL && n->nloops < MAX_LOOPS &&
-        (n->level == 0 || prng_in(n->r, 0, 2) == 0))
+    if (n->level > 0 && prng_in(n->r, 0, 7) == 0)
+      put_break(n);
+    else if (n->level < MAX_LEVEL && n->nloops < MAX_LOOPS &&
+             (n->level == 0 || prng_in(n->r, 0, 2) == 0))
       put_loop(n);
     else
       put_access(n);
