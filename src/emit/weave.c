@@ -31,9 +31,10 @@ struct weave {
   uint32_t *wait_at, *work_at;
   NSR_VEC(struct nsr_entry) entries; /* by insn, then depth */
   uint32_t first_mirror, nmirrors;
-  uint32_t *start; /* by instruction 0..n: where its sequence starts */
-  uint32_t *loop;  /* where a new iteration of its loop starts */
-  uint32_t *own;   /* where it stands itself */
+  uint32_t nprologue; /* mirrors that begin there */
+  uint32_t *start;    /* by instruction 0..n: where its sequence starts */
+  uint32_t *loop;     /* where a new iteration of its loop starts */
+  uint32_t *own;      /* where it stands itself */
   uint8_t *code;
   uint32_t at; /* next instruction to be written */
 };
@@ -136,6 +137,14 @@ static enum nsr_status find_plan_markers(struct weave *w) {
   return NSR_OK;
 }
 
+/* A mirror that begins in front of an outermost loop. */
+static enum nsr_status push_start(struct weave *w, uint32_t m, int32_t v) {
+  NSR_PUSH(w->ctx, NSR_SCRATCH, &w->entries,
+           (struct nsr_entry){w->plan->mirrors[m].set_at, 0, 0,
+                              NSR_ENTRY_MIRROR, m, v, true});
+  return NSR_OK;
+}
+
 static enum nsr_status find_mirrors(struct weave *w) {
   const struct nsr_plan *plan = w->plan;
   for (uint32_t m = 0; m < plan->nmirrors; m++) {
@@ -144,6 +153,10 @@ static enum nsr_status find_mirrors(struct weave *w) {
     if (w->nmirrors++ == 0)
       w->first_mirror = m;
     const struct nsr_plan_class *c = &plan->classes[plan->mirrors[m].class];
+    if (plan->mirrors[m].set_at != NSR_NONE)
+      NSR_TRY(push_start(w, m, c->start - plan->mirrors[m].less));
+    else
+      w->nprologue++;
     for (uint32_t i = 0; i < c->nsteps; i++) {
       const struct nsr_plan_step *step = &plan->steps[c->first_step + i];
       NSR_TRY(push_entry(w, step->scope,
@@ -248,7 +261,7 @@ static enum nsr_status find_positions(struct weave *w) {
         break;
     w->start[i] = at;
     if (i == 0)
-      at += w->nmirrors;
+      at += w->nprologue;
     w->loop[i] = depth[i] == NSR_NONE ? w->start[i] : at;
     for (; e < w->entries.n && w->entries.v[e].insn == i; e++, at++)
       if (depth[i] != NSR_NONE && w->entries.v[e].depth < depth[i])
@@ -333,7 +346,7 @@ static enum nsr_status put_mirrors(struct weave *w, uint32_t i,
   for (uint32_t m = 0; m < w->nmirrors; m++) {
     const struct nsr_mirror *x = &w->plan->mirrors[w->first_mirror + m];
     const struct nsr_plan_class *c = class_of(w, m);
-    if (reset != NSR_NONE && c->lasts)
+    if (reset == NSR_NONE ? x->set_at != NSR_NONE : c->lasts)
       continue;
     int32_t v = reset == NSR_NONE ? c->start : c->reset[reset];
     NSR_TRY(put_op(w, i, NSR_CTL_MOV, x->reg, imm(v - x->less), imm(0)));

@@ -198,6 +198,8 @@ static void put_mirror(struct nsr_strbuf *b, const struct nsr_plan *plan,
         b, s->set ? ", %d at entry of scope %u" : ", +%d per entry of scope %u",
         (int)s->add, s->scope);
   }
+  if (m->set_at != NSR_NONE)
+    nsr_strbuf_printf(b, ", from %s[%u] on", engine, m->set_at);
   nsr_strbuf_puts(b, "\n");
   for (uint32_t i = 0; !c->lasts && i < plan->resets.n; i++)
     nsr_strbuf_printf(b, "%s r%d is %d behind sync %d\n", engine, m->reg,

@@ -17,7 +17,7 @@ static void mark_reg(uint64_t *used, int reg) {
     nsr_bit_set(used, (size_t)reg);
 }
 
-static void mark_insn(uint64_t *used, const struct nsr_insn *x) {
+void nsr_mark_registers(uint64_t *used, const struct nsr_insn *x) {
   mark_val(used, &x->a);
   mark_val(used, &x->b);
   if (x->wait.cmp)
@@ -46,7 +46,7 @@ enum nsr_status nsr_free_registers(struct nsr_ctx *ctx,
   for (uint32_t i = 0; i < s->n; i++) {
     struct nsr_insn x;
     NSR_TRY(nsr_stream_decode(ctx, p->k, s, i, &x));
-    mark_insn(used, &x);
+    nsr_mark_registers(used, &x);
   }
   for (uint32_t r = 0; r < all && out->n < max; r++)
     if (!nsr_bit(used, r) && !nsr_facts_keep_register(p->facts, engine, r))
@@ -72,6 +72,8 @@ void nsr_uses_join(struct nsr_uses *uses) {
     struct nsr_use *last = n ? &uses->v[n - 1] : NULL, x = uses->v[i];
     if (last && by_use(last, &x) == 0) {
       last->heat += x.heat;
+      last->from = x.from < last->from ? x.from : last->from;
+      last->to = x.to > last->to ? x.to : last->to;
       continue;
     }
     uses->nclasses += !last || last->class != x.class;

@@ -11,6 +11,9 @@ struct nsr_free {
   int16_t *v;
 };
 
+/* Adds to set the registers that an instruction names. */
+void nsr_mark_registers(uint64_t *set, const struct nsr_insn *x);
+
 /* The first max of them, at most. */
 NSR_MUST_USE enum nsr_status nsr_free_registers(struct nsr_ctx *ctx,
                                                 const struct nsr_program *p,
@@ -21,9 +24,14 @@ NSR_MUST_USE enum nsr_status nsr_free_registers(struct nsr_ctx *ctx,
 struct nsr_use {
   uint32_t class;
   int32_t less;
-  uint64_t heat;   /* how often they are computed, in a rough measure */
-  uint64_t cost;   /* .. and a mirror of the class is advanced */
-  uint32_t mirror; /* out: which one, counted from the engine's first */
+  uint64_t heat;     /* how often they are computed, in a rough measure */
+  uint64_t cost;     /* .. and a mirror of the class is advanced */
+  uint32_t from, to; /* items of the stream (ranges.h) that need the mirror */
+  uint32_t mirror;   /* out: which one, counted from the engine's first */
+  /* out, where registers serve several: the use that has the mirror, and its
+   * register */
+  uint32_t leader;
+  int16_t reg;
 };
 
 struct nsr_uses {

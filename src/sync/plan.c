@@ -208,19 +208,46 @@ static enum nsr_status fill_updates(struct plan *p, struct nsr_plan *out) {
   return NSR_OK;
 }
 
+/* Mirrors in registers that serve several. */
+static enum nsr_status share_mirrors(struct plan *p, int engine,
+                                     struct nsr_plan *out) {
+  const struct nsr_ranges *r = &p->c.ranges[engine];
+  const struct nsr_scopes *own = &p->t->local[engine];
+  struct nsr_uses *uses = &p->c.uses[engine];
+  for (uint32_t i = 0; i < uses->n; i++) {
+    struct nsr_use *use = &uses->v[i];
+    uint32_t at = NSR_NONE;
+    if (use->leader != i)
+      continue;
+    if (use->from)
+      at = own->scopes[r->items[use->from].first].entry;
+    use->mirror = (uint32_t)p->mirrors.n;
+    NSR_PUSH(p->ctx, NSR_SCRATCH, &p->mirrors,
+             (struct nsr_mirror){(uint8_t)engine, use->reg,
+                                 p->class[use->class], use -> less, at});
+  }
+  for (uint32_t i = 0; i < uses->n; i++)
+    uses->v[i].mirror = uses->v[uses->v[i].leader].mirror;
+  out->temp[engine] = p->c.shared_temp[engine];
+  out->registers[engine] = p->c.shared[engine];
+  return NSR_OK;
+}
+
 /* The engine's mirrors, and its waits pointed at them. */
 static enum nsr_status make_mirrors(struct plan *p, int engine,
                                     struct nsr_plan *out) {
   const struct nsr_free *regs = &p->c.free[engine];
   struct nsr_uses *uses = &p->c.uses[engine];
   uint32_t *own, n;
+  if (p->c.shared[engine])
+    return share_mirrors(p, engine, out);
   NSR_TRY(nsr_uses_assign(p->ctx, uses, regs->n, &own, &n));
   uint32_t first = (uint32_t)p->mirrors.n;
   for (uint32_t m = 0; m < n; m++)
     NSR_PUSH(p->ctx, NSR_SCRATCH, &p->mirrors,
              (struct nsr_mirror){(uint8_t)engine, regs->v[m],
                                  p->class[uses->v[own[m]].class],
-                                 uses -> v[own[m]].less});
+                                 uses -> v[own[m]].less, NSR_NONE});
   for (uint32_t i = 0; i < uses->n; i++)
     uses->v[i].mirror += first;
   bool computes = n < uses->n && n < regs->n;

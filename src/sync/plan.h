@@ -45,6 +45,8 @@ struct nsr_mirror {
   int16_t reg;
   uint32_t class;
   int32_t less;
+  uint32_t set_at; /* the loop in front of which it begins; NSR_NONE: in the
+                      prologue */
 };
 
 /* A no-op that counts where a group lacks members: at the entries of a scope,

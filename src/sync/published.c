@@ -172,7 +172,7 @@ static enum nsr_status add_mirrors(struct publish *p, int e,
       NSR_PUSH(p->ctx, NSR_SCRATCH, &p->mirrors,
                (struct nsr_mirror){(uint8_t)e,
                                    n < free->n ? free->v[n] : NSR_NO_REG,
-                                   p->class[k][s], 0});
+                                   p->class[k][s], 0, NSR_NONE});
       n++;
     }
   uint32_t want = n + (n ? x->temps : 0);

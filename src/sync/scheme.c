@@ -19,6 +19,7 @@ struct choice {
   enum nsr_scheme scheme;
   bool can_add;   /* updates by more than 1 encode */
   uint8_t *loops; /* by scope: loops around it */
+  uint32_t max;   /* registers of an engine */
   bool tight;     /* thresholds may be computed in the mirror itself */
   struct nsr_lack lack;
   struct cost *cost; /* by key of a class */
@@ -231,13 +232,98 @@ static enum nsr_status find_uses(struct choice *p) {
     const struct nsr_plan_wait *w = &p->c->waits.v[i];
     struct nsr_uses *u = &p->c->uses[engine_of(p, w)];
     if (w->is_reg)
-      u->v[u->n++] = (struct nsr_use){w->mirror, w->less,
-                                      heat_of(p, p->t->works[w->c].scope),
-                                      p->cost[w->mirror].sum, 0};
+      u->v[u->n++] =
+          (struct nsr_use){.class = w->mirror,
+                           .less = w->less,
+                           .heat = heat_of(p, p->t->works[w->c].scope),
+                           .cost = p->cost[w->mirror].sum,
+                           .from = w->c,
+                           .to = w->c};
   }
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     nsr_uses_join(&p->c->uses[e]);
   return NSR_OK;
+}
+
+/* The items from where a use's count begins to its last wait: from the first
+ * one on, unless it is that of one outermost loop. */
+static void find_range(const struct choice *p, int e, struct nsr_use *use,
+                       uint32_t cell) {
+  const struct nsr_ranges *r = &p->c->ranges[e];
+  const struct nsr_scopes *own = &p->t->local[e];
+  uint32_t scope = p->c->counts.cells[cell].scope;
+  uint32_t entry = own->scopes[p->t->scopes[scope].local[e]].entry;
+  uint32_t from = r->item_of[entry];
+  uint32_t first = r->item_of[p->t->works[use->from].insn];
+  uint32_t last = r->item_of[p->t->works[use->to].insn];
+  const struct nsr_item *x = &r->items[from];
+  bool alone = p->c->counts.own[scope] && x->is_scope && first >= from &&
+               own->scopes[x->first].kind == NSR_SCOPE_LOOP;
+  use->from = alone ? from : 0;
+  use->to = p->c->counts.own[scope] ? last : r->nitems - 1;
+}
+
+/* One mirror for each class, that of its hottest use, and a register to compute
+ * the others' thresholds in. */
+static enum nsr_status share_classes(struct choice *p, int e) {
+  struct nsr_uses *uses = &p->c->uses[e], some = {0};
+  const struct nsr_ranges *r = &p->c->ranges[e];
+  uint32_t first = 0;
+  NSR_NEW(p->ctx, NSR_SCRATCH, some.v, uses->nclasses + 1);
+  some.v[some.n++] = (struct nsr_use){.to = r->nitems - 1};
+  for (uint32_t i = 1; i <= uses->n; i++) {
+    if (i < uses->n && uses->v[i].class == uses->v[first].class)
+      continue;
+    struct nsr_use *x = &some.v[some.n++];
+    *x = uses->v[first];
+    for (uint32_t j = first; j < i; j++) {
+      const struct nsr_use *y = &uses->v[j];
+      if (y->heat > x->heat) {
+        x->heat = y->heat;
+        x->leader = j;
+      }
+      x->from = y->from < x->from ? y->from : x->from;
+      x->to = y->to > x->to ? y->to : x->to;
+    }
+    for (; first < i; first++)
+      uses->v[first].leader = x->leader;
+  }
+  NSR_TRY(nsr_ranges_assign(p->ctx, r, &p->c->free[e],
+                            p->max < r->nregs ? p->max : r->nregs, &some,
+                            &p->c->shared[e]));
+  p->c->shared_temp[e] = some.v[0].reg;
+  for (uint32_t i = 1; i < some.n; i++) {
+    struct nsr_use *x = &uses->v[some.v[i].leader];
+    x->reg = some.v[i].reg;
+    x->from = some.v[i].from;
+  }
+  return NSR_OK;
+}
+
+/* Lets registers serve several uses, and dead ones of the kernel some, where
+ * there are too few otherwise. Behind a barrier that stays all mirrors are set
+ * anew: not then. */
+static enum nsr_status share_registers(struct choice *p, int e) {
+  struct nsr_uses *uses = &p->c->uses[e];
+  struct nsr_ranges *r = &p->c->ranges[e];
+  uint32_t have = p->c->free[e].n, *cell; /* by class */
+  p->c->shared[e] = 0;
+  if (p->c->resets.n || nsr_uses_want(uses, have, false) <= have)
+    return NSR_OK;
+  if (!r->items)
+    NSR_TRY(nsr_ranges_find(p->ctx, p->t, e, r));
+  NSR_NEW(p->ctx, NSR_SCRATCH, cell, nsr_count_keys(&p->c->counts));
+  for (uint32_t i = 0; i < p->c->counts.ncells; i++)
+    cell[nsr_count_class(&p->c->counts, i)] = i;
+  for (uint32_t i = 0; i < uses->n; i++) {
+    uses->v[i].leader = i;
+    find_range(p, e, &uses->v[i], cell[uses->v[i].class]);
+  }
+  p->c->shared_temp[e] = NSR_NO_REG;
+  NSR_TRY(nsr_ranges_assign(p->ctx, r, &p->c->free[e],
+                            p->max < r->nregs ? p->max : r->nregs, uses,
+                            &p->c->shared[e]));
+  return p->c->shared[e] ? NSR_OK : share_classes(p, e);
 }
 
 static struct nsr_lack find_lack(const struct nsr_chosen *c, bool tight) {
@@ -249,7 +335,7 @@ static struct nsr_lack find_lack(const struct nsr_chosen *c, bool tight) {
   for (int e = 0; e < NSR_MAX_ENGINES; e++) {
     uint32_t have = c->free[e].n,
              want = nsr_uses_want(&c->uses[e], have, tight);
-    if (want > have && want > lack.want)
+    if (want > have && want > lack.want && !c->shared[e])
       lack = (struct nsr_lack){true, e, want, have};
   }
   return lack;
@@ -260,6 +346,11 @@ static enum nsr_status attempt(struct choice *p) {
   number_groups(p);
   NSR_TRY(make_waits(p));
   NSR_TRY(find_uses(p));
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (p->c->uses[e].n)
+      NSR_TRY(share_registers(p, e));
+    else
+      p->c->shared[e] = 0;
   p->lack = find_lack(p->c, p->tight);
   return NSR_OK;
 }
@@ -440,6 +531,7 @@ static enum nsr_status prepare(struct choice *p, bool each,
   NSR_NEW(p->ctx, NSR_SCRATCH, c->group, nsr_count_keys(&c->counts));
   NSR_NEW(p->ctx, NSR_SCRATCH, p->cost, nsr_count_keys(&c->counts));
   NSR_TRY(find_semaphores(p, budget->semaphores));
+  p->max = budget->registers;
   NSR_TRY(find_registers(p, budget->registers));
   return order_scopes(p);
 }

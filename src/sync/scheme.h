@@ -8,6 +8,7 @@
 #include "sync/count.h"
 #include "sync/mirrors.h"
 #include "sync/plan.h"
+#include "sync/ranges.h"
 
 struct nsr_chosen {
   struct nsr_counts counts;
@@ -19,6 +20,10 @@ struct nsr_chosen {
   struct nsr_free free[NSR_MAX_ENGINES];
   NSR_VEC(struct nsr_plan_wait) waits; /* mirror: key of the class; by c */
   struct nsr_uses uses[NSR_MAX_ENGINES];
+  struct nsr_ranges ranges[NSR_MAX_ENGINES]; /* once they were needed */
+  uint32_t shared[NSR_MAX_ENGINES]; /* registers that serve all uses, some one
+                                       after the other; 0: each has its own */
+  int16_t shared_temp[NSR_MAX_ENGINES]; /* one to compute in, or NSR_NO_REG */
   struct nsr_lack lack;
 };
 

@@ -95,6 +95,88 @@ static void test_enough(void **state) {
     }
 }
 
+/* ---- registers that are free in a part of the stream only */
+
+enum { LOOPS = 6 };
+
+/* Loops in a row in which sp loads two words and act copies them. The first
+ * `named` registers are set in front of all, and the last one is read behind
+ * all. */
+static void loops_text(char *out, size_t size, int named) {
+  size_t at = (size_t)snprintf(out, size,
+                               ".isa tile64\n.queue q0 sp\n"
+                               ".tensor x dram f32 [64, 4] at 4096 input\n"
+                               ".tensor a sbuf f32 [1, 4] at 0:1, 0 scratch\n"
+                               ".tensor b sbuf f32 [1, 4] at 0:1, 16 scratch\n"
+                               ".tensor c sbuf f32 [1, 4] at 0:1, 32 scratch\n"
+                               ".tensor d sbuf f32 [1, 4] at 0:1, 48 scratch\n"
+                               ".tensor y dram i32 [2] at 0 output\n");
+  for (int e = 0; e < 2; e++) {
+    at +=
+        (size_t)snprintf(out + at, size - at, ".engine %s\n", e ? "sp" : "act");
+    for (int r = 0; r < named; r++)
+      at += (size_t)snprintf(out + at, size - at, " mov r%d, %d\n", r, r);
+    at += (size_t)snprintf(out + at, size - at, " sync 0\n");
+    for (int l = 1; l <= LOOPS; l++)
+      at += (size_t)snprintf(
+          out + at, size - at,
+          " mov r1, 0\nl%d:%s sync %d\n add r1, r1, 1\n br.lt r1, 3, l%d\n", l,
+          e ? " dma q0, a[4*4], x[4*4] ^s8\n dma q0, c[4*4], x[4*4] ^s8\n"
+            : " copy b[4*4], a[4*4] ?s8>=1\n copy d[4*4], c[4*4] ?s8>=2\n",
+          l, l);
+    at +=
+        (size_t)snprintf(out + at, size - at, " st y%s, r%d\n sync 99\n halt\n",
+                         e ? "+4" : "", named ? named - 1 : 1);
+  }
+  assert_true(at < size);
+}
+
+static void rewrite_loops(int named, uint32_t registers, char *plan,
+                          size_t size, struct nsr_rewrite_report *r) {
+  static char text[20000];
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_rewrite_options o = {.scheme = NSR_SCHEME_PER_LOOP,
+                                  .max_registers = registers};
+  struct nsr_kernel *out;
+  const char *s;
+  loops_text(text, sizeof text, named);
+  struct nsr_kernel *k = assemble(ctx, text);
+  if (nsr_dump(ctx, k, NSR_STAGE_PLAN, &o, &s) != NSR_OK ||
+      nsr_rewrite(ctx, k, NULL, 0, &o, &out, r) != NSR_OK)
+    fail_msg("%s", nsr_ctx_first_error(ctx)->text);
+  assert_int_equal(r->judgement.verdict, NSR_EQUAL);
+  snprintf(plan, size, "%s", s);
+  nsr_ctx_free(ctx);
+}
+
+/* Registers serve one loop after the other. */
+static void test_one_after_the_other(void **state) {
+  (void)state;
+  static char plan[20000];
+  struct nsr_rewrite_report r;
+  rewrite_loops(0, 0, plan, sizeof plan, &r);
+  uint32_t all = r.engines[4].registers;
+  printf("%u and %u registers\n", r.engines[1].registers, all);
+  assert_true(all >= 2 * LOOPS);
+  assert_null(strstr(plan, "] on"));
+  rewrite_loops(0, 4, plan, sizeof plan, &r);
+  assert_int_equal(r.nkept, 1);
+  assert_in_range(r.engines[4].registers, 1, 4);
+  assert_non_null(strstr(plan, "] on"));
+}
+
+/* The kernel names all registers; dead ones serve, the one that is read at the
+ * end stays as it is. */
+static void test_dead_registers(void **state) {
+  (void)state;
+  static char plan[20000];
+  struct nsr_rewrite_report r;
+  rewrite_loops(64, 0, plan, sizeof plan, &r);
+  assert_int_equal(r.nkept, 1);
+  assert_in_range(r.engines[1].registers, 1, 63);
+  assert_null(strstr(plan, "r63"));
+}
+
 static unsigned kernels(unsigned n) {
   const char *text = getenv("NSR_KERNELS");
   return text ? (unsigned)strtoul(text, NULL, 0) : n;
@@ -130,6 +212,8 @@ static void test_random(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_enough),
+      cmocka_unit_test(test_one_after_the_other),
+      cmocka_unit_test(test_dead_registers),
       cmocka_unit_test(test_random),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

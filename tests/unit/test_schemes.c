@@ -26,7 +26,7 @@ struct ask {
 };
 
 struct tally {
-  unsigned equal, refused, kept, markers, used[5];
+  unsigned equal, refused, kept, markers, starts, used[5];
 };
 
 /* The passes as far as needed. */
@@ -132,6 +132,10 @@ static void count(const struct bench *b, struct tally *tally) {
                                       "equal-weight", "per-instruction"};
   tally->equal++;
   tally->markers += b->plan.nmarkers > 0;
+  bool starts = false; /* some mirror in front of a loop */
+  for (uint32_t m = 0; m < b->plan.nmirrors; m++)
+    starts |= b->plan.mirrors[m].set_at != NSR_NONE;
+  tally->starts += starts;
   for (int i = 0; i < 5; i++)
     tally->used[i] += strcmp(names[i], b->plan.scheme) == 0;
 }
@@ -247,6 +251,27 @@ static void test_budgets(void **state) {
       assert_true(tally.used[i] > 0);
 }
 
+/* Registers serve one loop after the other, and the kernel's dead ones. */
+static void test_shared_registers(void **state) {
+  (void)state;
+  struct prng r = prng_seed("shared registers", 8);
+  struct tally tally = {0};
+  unsigned bad = 0, n = kernels(40);
+  for (unsigned i = 0; i < n; i++) {
+    struct ask a = {.seed = prng_next(&r) >> 33,
+                    .size = prng_in(&r, 100, 2 * MAX_SIZE),
+                    .budget = {.registers = (uint32_t)prng_in(&r, 5, 14),
+                               .semaphores = UINT32_MAX,
+                               .scheme = i % 4 ? NSR_SCHEME_PER_LOOP
+                                               : NSR_SCHEME_PER_INSTRUCTION}};
+    bad += !try_ask(&a, &tally);
+  }
+  print_tally("shared registers", &tally);
+  printf("%u begin mirrors in front of loops\n", tally.starts);
+  assert_int_equal(bad, 0);
+  assert_true(n < 40 || tally.starts > 0);
+}
+
 /* So few that pools share groups, and some groups are padded where their
  * channels have nothing to do. */
 static void test_shared_pools(void **state) {
@@ -279,6 +304,7 @@ int main(void) {
       cmocka_unit_test(test_kept_barriers),
       cmocka_unit_test(test_budgets),
       cmocka_unit_test(test_shared_pools),
+      cmocka_unit_test(test_shared_registers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
