@@ -34,7 +34,7 @@ struct maker {
   const struct nsr_isa *isa;
   const char *engine[ENGINES];
   int feeds[QUEUES];
-  bool may, others;
+  struct small_with with;
   char body[ENGINES][SMALL_TEXT / 8];
   size_t n[ENGINES];
   struct work region[64];
@@ -135,7 +135,7 @@ static void compute(struct maker *m, struct work *w, char out[200]) {
   } else if (what < 5) {
     sbuf(m, w, words, true, dst);
     snprintf(out, 200, "memset %s value=%d", dst, in(m, 0, 3));
-  } else if (what < 7 && m->may && w->channel) {
+  } else if (what < 7 && m->with.may && w->channel) {
     sbuf(m, w, words, true, dst);
     sbuf(m, w, words, false, src);
     sbuf(m, w, words, false, pred);
@@ -174,7 +174,7 @@ static bool conflict(const struct work *a, const struct work *b) {
  * hand then comes first. */
 static void tell(struct maker *m, int e, char wait[32]) {
   int sem = m->isa->owned_last + 1 + in(m, 0, 1);
-  if (!m->others || in(m, 0, 3))
+  if (!m->with.others || in(m, 0, 3))
     return;
   if (*wait)
     emit(m, e, " wait %s\n", wait);
@@ -215,7 +215,8 @@ static void put_work(struct maker *m) {
       continue;
     if (*wait)
       emit(m, e, " wait %s\n", wait);
-    snprintf(wait, sizeof wait, "?s%d>=%d", c, need[c]);
+    bool odd = m->with.odd && in(m, 0, 3) == 0;
+    snprintf(wait, sizeof wait, "?s%d%s%d", c, odd ? "==" : ">=", need[c]);
   }
   tell(m, e, wait);
   emit(m, e, " %s %s ^s%d\n", text, wait, w.channel);
@@ -278,10 +279,10 @@ static void find_engines(struct maker *m) {
   memcpy(m->engine, few ? narrow : wide, sizeof m->engine);
 }
 
-void small_kernel(const struct nsr_isa *isa, uint64_t seed, bool may,
-                  bool others, char text[SMALL_TEXT]) {
+void small_kernel(const struct nsr_isa *isa, uint64_t seed,
+                  struct small_with with, char text[SMALL_TEXT]) {
   static const char *const orders[] = {"hidden", "none", "full"};
-  struct maker m = {.r = {seed}, .isa = isa, .may = may, .others = others};
+  struct maker m = {.r = {seed}, .isa = isa, .with = with};
   char *at = text, *end = text + SMALL_TEXT;
   find_engines(&m);
   m.feeds[0] = 3;

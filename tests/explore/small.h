@@ -9,10 +9,16 @@
 
 enum { SMALL_TEXT = 1 << 16 };
 
+/* What is in a kernel beside plain work. */
+struct small_with {
+  bool may;    /* instructions that touch only some of their bytes */
+  bool others; /* waits for others, and what others are told */
+  bool odd;    /* waits for a count that is ==: some kernels hang */
+};
+
 /* The text of kernel `seed` for an instruction set, words of control among it:
- * one input. may: some instructions touch only some of their bytes. others:
- * some wait for others, or tell them something. */
-void small_kernel(const struct nsr_isa *isa, uint64_t seed, bool may,
-                  bool others, char text[SMALL_TEXT]);
+ * one input. */
+void small_kernel(const struct nsr_isa *isa, uint64_t seed,
+                  struct small_with with, char text[SMALL_TEXT]);
 
 #endif
