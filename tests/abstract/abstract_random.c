@@ -234,7 +234,8 @@ static bool touch(const struct abs_access *a, const struct abs_access *b) {
 static bool same_rotation(const struct abs_program *p,
                           const struct abs_access *a,
                           const struct abs_access *b) {
-  return !fixed(a) && !fixed(b) && a->loop == b->loop && p->parent[a->loop] < 0;
+  return !fixed(a) && !fixed(b) && a->loop == b->loop &&
+         (p->parent[a->loop] < 0 || (a->persistent && b->persistent));
 }
 
 /* Fixed slots that are two are no conflict, of which nothing need be said. */
