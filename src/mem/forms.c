@@ -190,18 +190,57 @@ struct nsr_form nsr_form_of_value(const struct nsr_form *env,
   return v->is_reg ? env[v->v] : nsr_form_constant(v->v);
 }
 
+struct nsr_form nsr_form_taken(const struct nsr_form *env,
+                               const struct nsr_insn *x) {
+  static const uint8_t ops[] = {
+      [NSR_CC_EQ] = NSR_CTL_EQ, [NSR_CC_NE] = NSR_CTL_NE,
+      [NSR_CC_LT] = NSR_CTL_LT, [NSR_CC_LE] = NSR_CTL_LE,
+      [NSR_CC_GT] = NSR_CTL_GT, [NSR_CC_GE] = NSR_CTL_GE};
+  if (x->cc == NSR_CC_ALWAYS)
+    return nsr_form_constant(1);
+  struct nsr_form a = nsr_form_of_value(env, &x->a);
+  struct nsr_form b = nsr_form_of_value(env, &x->b);
+  return combine((enum nsr_ctl)ops[x->cc], &a, &b);
+}
+
+static bool settled(const struct nsr_form *f) {
+  return f->kind == NSR_FORM_CONST || f->kind == NSR_FORM_PERIODIC;
+}
+
+/* What is chosen by a constant may be anything. */
+struct nsr_form nsr_form_choose(const struct nsr_form *cond,
+                                const struct nsr_form *a,
+                                const struct nsr_form *b) {
+  if (cond->kind == NSR_FORM_CONST)
+    return cond->base ? *a : *b;
+  if (!settled(cond) || !settled(a) || !settled(b) ||
+      (a->loop != NSR_NONE && a->loop != cond->loop) ||
+      (b->loop != NSR_NONE && b->loop != cond->loop))
+    return nsr_form_unknown;
+  uint32_t period = nsr_common_period(nsr_form_period(a), nsr_form_period(b));
+  period = nsr_common_period(period, nsr_form_period(cond));
+  struct nsr_form f = {
+      .kind = NSR_FORM_PERIODIC, .period = (uint8_t)period, .loop = cond->loop};
+  if (period > NSR_MAX_PERIOD)
+    return nsr_form_unknown;
+  for (uint32_t t = 0; t < period; t++)
+    f.values[t] = nsr_form_at(nsr_form_at(cond, t) ? a : b, t);
+  return f;
+}
+
 /* Applies an instruction to the registers. */
 void nsr_forms_apply(struct nsr_form *env, const struct nsr_insn *x) {
   if (x->dst < 0)
     return;
-  if (x->desc->cls != NSR_CONTROL || x->desc->ctl == NSR_CTL_SEL) {
+  if (x->desc->cls != NSR_CONTROL) {
     env[x->dst] = nsr_form_unknown;
     return;
   }
   struct nsr_form a = nsr_form_of_value(env, &x->a);
   if (x->desc->ctl != NSR_CTL_MOV) {
     struct nsr_form b = nsr_form_of_value(env, &x->b);
-    a = combine(x->desc->ctl, &a, &b);
+    a = x->desc->ctl == NSR_CTL_SEL ? nsr_form_choose(&env[x->cond], &a, &b)
+                                    : combine(x->desc->ctl, &a, &b);
   }
   env[x->dst] = a;
 }

@@ -6,13 +6,7 @@
 
 #include "base/bitset.h"
 #include "base/pieces.h"
-#include "base/vec.h"
-
-/* A loop's register operations that run in every iteration, in order. */
-struct round {
-  NSR_VEC(struct nsr_insn) ops;
-  uint64_t *other; /* registers that other code of the loop sets */
-};
+#include "mem/rounds.h"
 
 struct build {
   struct nsr_ctx *ctx;
@@ -21,7 +15,7 @@ struct build {
   uint32_t nregs;
   struct nsr_pieces envs; /* a form by register */
   struct nsr_pieces bits; /* a bit by register */
-  struct round round;     /* of the loop entered last */
+  struct nsr_round round; /* of the loop entered last */
   bool *every;
   uint8_t *back;
   uint8_t *leaves; /* by block: enum leaves, of the loop entered last */
@@ -38,13 +32,6 @@ static enum nsr_status decode(const struct build *b, uint32_t i,
                               struct nsr_insn *x) {
   const struct nsr_program *p = b->g->program;
   return nsr_stream_decode(b->ctx, p->k, p->stream[b->g->engine], i, x);
-}
-
-static void forget(const struct build *b, struct nsr_form *env,
-                   const uint64_t *set) {
-  for (uint32_t r = 0; r < b->nregs; r++)
-    if (nsr_bit(set, r))
-      env[r] = nsr_form_unknown;
 }
 
 /* ---- one round of a loop */
@@ -127,94 +114,112 @@ static void clear_bits(const struct build *b, uint64_t *set) {
   memset(set, 0, nsr_bits_words(b->nregs) * sizeof *set);
 }
 
-/* Of a loop: its round, and (set) all registers that it sets. */
-static enum nsr_status collect_round(struct build *b, uint32_t scope,
-                                     uint32_t loop, uint64_t *set) {
-  const struct nsr_cfg *g = b->g;
-  const struct nsr_node *nodes = g->program->nodes[g->engine];
-  struct round *r = &b->round;
-  r->ops.n = 0;
-  clear_bits(b, r->other);
-  nsr_scopes_sets(b->t, scope, b->every, set, r->other);
-  for (uint32_t i = 0; i < g->loops[loop].nblocks; i++) {
-    uint32_t block = g->loops[loop].blocks[i];
-    const struct nsr_block *k = &g->blocks[block];
-    if (!b->every[block] || k->loop != loop)
-      continue;
-    for (uint32_t j = k->first; j < k->first + k->n; j++) {
-      struct nsr_insn x;
-      if (nodes[j].dst < 0 || nodes[j].cls != NSR_CONTROL)
-        continue;
-      NSR_TRY(decode(b, j, &x));
-      NSR_PUSH(b->ctx, NSR_SCRATCH, &r->ops, x);
+static bool tests(const struct nsr_node *n) {
+  return n->ctl == NSR_CTL_BR && !n->always;
+}
+
+static enum nsr_status push_step(struct build *b, struct nsr_step step,
+                                 uint32_t insn) {
+  step.insn = insn;
+  NSR_TRY(decode(b, insn, &step.x));
+  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->round.steps, step);
+  return NSR_OK;
+}
+
+/* How a body is collected: its arms too, or all else but what runs in every
+ * iteration left out; whether it is an arm that need not run. */
+struct collect {
+  bool arms, in_arm;
+};
+
+/* Other code sets registers here. */
+static enum nsr_status push_forget(struct build *b, const uint64_t *set,
+                                   struct collect how) {
+  struct nsr_step step = {.kind = NSR_STEP_FORGET, .set = set};
+  if (!how.arms)
+    nsr_bits_or(b->round.other, set, nsr_bits_words(b->nregs));
+  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->round.steps, step);
+  return NSR_OK;
+}
+
+static enum nsr_status forget_scope(struct build *b, uint32_t scope,
+                                    struct collect how) {
+  uint64_t *set;
+  NSR_NEW(b->ctx, NSR_SCRATCH, set, nsr_bits_words(b->nregs));
+  nsr_scopes_sets(b->t, scope, NULL, set, NULL);
+  return push_forget(b, set, how);
+}
+
+static enum nsr_status collect_piece(struct build *b, const struct nsr_item *it,
+                                     struct collect how, uint32_t *test) {
+  const struct nsr_node *nodes = b->g->program->nodes[b->g->engine];
+  for (uint32_t j = it->first; j < it->first + it->n; j++) {
+    bool runs = how.in_arm || b->every[b->g->block_of[j]];
+    if (nodes[j].dst >= 0 && runs) {
+      NSR_TRY(push_step(b, (struct nsr_step){.kind = NSR_STEP_OPERATION}, j));
+    } else if (nodes[j].dst >= 0) {
+      uint64_t *set;
+      NSR_NEW(b->ctx, NSR_SCRATCH, set, nsr_bits_words(b->nregs));
+      nsr_bit_set(set, (size_t)nodes[j].dst);
+      NSR_TRY(push_forget(b, set, (struct collect){.arms = false}));
     }
+    *test = NSR_NONE;
+    if (!how.arms || !runs || !tests(&nodes[j]))
+      continue;
+    *test = (uint32_t)b->round.steps.n;
+    NSR_TRY(push_step(b, (struct nsr_step){.kind = NSR_STEP_TEST}, j));
   }
   return NSR_OK;
 }
 
-static void run_round(const struct build *b, const struct round *r,
-                      struct nsr_form *env) {
-  forget(b, env, r->other);
-  for (size_t i = 0; i < r->ops.n; i++) {
-    nsr_forms_apply(env, &r->ops.v[i]);
-    if (nsr_bit(r->other, (size_t)r->ops.v[i].dst))
-      env[r->ops.v[i].dst] = nsr_form_unknown;
-  }
+static enum nsr_status collect_body(struct build *b, uint32_t scope,
+                                    struct collect how);
+
+/* test: of the branch that it is an arm of, NSR_NONE: not among the steps. */
+static enum nsr_status collect_arm(struct build *b, uint32_t scope,
+                                   struct collect how, uint32_t test) {
+  const struct nsr_scope *s = &b->t->scopes[scope];
+  if (b->every[b->g->block_of[s->entry]])
+    return collect_body(b, scope, how);
+  if (test == NSR_NONE || s->ends == NSR_ENDS_EXIT)
+    return forget_scope(b, scope, how);
+  const struct nsr_node *nodes = b->g->program->nodes[b->g->engine];
+  bool target = (uint32_t)nodes[b->round.steps.v[test].insn].aux == s->entry;
+  size_t at = b->round.steps.n;
+  struct nsr_step arm = {.kind = NSR_STEP_ARM,
+                         .way = target ? NSR_WAY_TARGET : NSR_WAY_ON,
+                         .test = test};
+  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->round.steps, arm);
+  how.in_arm = true;
+  NSR_TRY(collect_body(b, scope, how));
+  b->round.steps.v[at].n = (uint32_t)(b->round.steps.n - at - 1);
+  return NSR_OK;
 }
 
-/* Runs rounds from a constant until the register's value comes back. */
-static struct nsr_form orbit(const struct build *b, const struct round *r,
-                             const struct nsr_form *fixed, struct nsr_form *env,
-                             uint32_t reg, int32_t start) {
-  struct nsr_form f = {.kind = NSR_FORM_PERIODIC};
-  int32_t v = start;
-  for (uint32_t t = 0; t < NSR_MAX_PERIOD; t++) {
-    f.values[t] = v;
-    memcpy(env, fixed, b->nregs * sizeof *env);
-    env[reg] = nsr_form_constant(v);
-    run_round(b, r, env);
-    if (env[reg].kind != NSR_FORM_CONST)
-      return nsr_form_unknown;
-    v = env[reg].base;
-    if (v == start) {
-      f.period = (uint8_t)(t + 1);
-      return t == 0 ? nsr_form_constant(start) : f;
-    }
-  }
-  return nsr_form_unknown;
-}
-
-/* env holds the registers in front of the loop, which sets those in set; makes
- * them those at the start of its t-th iteration. fixed, at: room. */
-static void find_forms(struct build *b, uint32_t scope, const uint64_t *set,
-                       struct nsr_form *env, struct nsr_form *fixed,
-                       struct nsr_form *at, struct nsr_form *room) {
-  const struct round *r = &b->round;
-  size_t bytes = b->nregs * sizeof *env;
-  memcpy(fixed, env, bytes);
-  forget(b, fixed, set);
-  memcpy(at, fixed, bytes);
-  for (uint32_t q = 0; q < b->nregs; q++)
-    if (nsr_bit(set, q))
-      at[q] = (struct nsr_form){
-          .kind = NSR_FORM_START, .step = (int32_t)q, .loop = NSR_NONE};
-  run_round(b, r, at);
-  for (uint32_t q = 0; q < b->nregs; q++) {
-    if (!nsr_bit(set, q))
-      continue;
-    struct nsr_form start = env[q];
-    env[q] = nsr_form_unknown;
-    if (start.kind != NSR_FORM_CONST || nsr_bit(r->other, q))
-      continue;
-    if (at[q].kind == NSR_FORM_START && at[q].step == (int32_t)q)
-      env[q] = (struct nsr_form){
-          .kind = NSR_FORM_AFFINE, .base = start.base, .step = at[q].base};
+static enum nsr_status collect_body(struct build *b, uint32_t scope,
+                                    struct collect how) {
+  const struct nsr_scope *s = &b->t->scopes[scope];
+  uint32_t test = NSR_NONE;
+  for (uint32_t i = 0; i < s->nitems; i++) {
+    const struct nsr_item *it = &b->t->items[s->first_item + i];
+    if (!it->is_scope)
+      NSR_TRY(collect_piece(b, it, how, &test));
+    else if (b->t->scopes[it->first].kind == NSR_SCOPE_ARM)
+      NSR_TRY(collect_arm(b, it->first, how, test));
     else
-      env[q] = orbit(b, r, fixed, room, q, start.base);
-    env[q].loop = nsr_form_counts(&env[q]) || env[q].kind == NSR_FORM_PERIODIC
-                      ? scope
-                      : NSR_NONE;
+      NSR_TRY(forget_scope(b, it->first, how));
   }
+  return NSR_OK;
+}
+
+/* Of a loop: its round, and (set) all registers that it sets. Of a loop in
+ * others without arms, since it counts through all trips. */
+static enum nsr_status collect_round(struct build *b, uint32_t scope,
+                                     bool in_loop, uint64_t *set) {
+  b->round.steps.n = 0;
+  clear_bits(b, b->round.other);
+  nsr_scopes_sets(b->t, scope, NULL, set, NULL);
+  return collect_body(b, scope, (struct collect){.arms = !in_loop});
 }
 
 static uint32_t loop_of(const struct build *b, uint32_t scope) {
@@ -242,8 +247,9 @@ static void enter_nest(struct build *b, uint32_t scope,
 static void find_survivors(const struct build *b, const uint64_t *set,
                            struct nsr_form *env) {
   memset(b->own_sets, 0, b->nregs * sizeof *b->own_sets);
-  for (size_t i = 0; i < b->round.ops.n; i++)
-    b->own_sets[b->round.ops.v[i].dst]++;
+  for (size_t i = 0; i < b->round.steps.n; i++)
+    if (b->round.steps.v[i].kind == NSR_STEP_OPERATION)
+      b->own_sets[b->round.steps.v[i].x.dst]++;
   for (uint32_t q = 0; q < b->nregs; q++)
     if (nsr_bit(set, q))
       env[q] = b->own_sets[q] == b->sets[q] ? b->before[q] : nsr_form_unknown;
@@ -251,21 +257,16 @@ static void find_survivors(const struct build *b, const uint64_t *set,
 
 static enum nsr_status enter_loop(struct build *b, uint32_t scope, bool in_loop,
                                   uint64_t *set, struct nsr_form *env) {
-  struct nsr_form *room[3];
   uint32_t loop = loop_of(b, scope);
   nsr_cfg_every(b->g, loop, b->every);
   if (in_loop)
     leave_counted(b, loop);
   else
     enter_nest(b, scope, env);
-  NSR_TRY(collect_round(b, scope, loop, set));
+  NSR_TRY(collect_round(b, scope, in_loop, set));
   if (in_loop)
     find_survivors(b, set, env);
-  for (int i = 0; i < 3; i++)
-    NSR_TAKE(&b->envs, room[i]);
-  find_forms(b, scope, set, env, room[0], room[1], room[2]);
-  for (int i = 0; i < 3; i++)
-    nsr_piece_give(&b->envs, room[i]);
+  nsr_round_forms(&b->round, scope, set, env);
   return NSR_OK;
 }
 
@@ -274,22 +275,15 @@ static enum nsr_status enter_loop(struct build *b, uint32_t scope, bool in_loop,
 /* The block behind another, NSR_NONE: nobody knows. */
 static enum nsr_status next_block(const struct build *b, uint32_t block,
                                   const struct nsr_form *env, uint32_t *next) {
-  static const uint8_t ops[] = {
-      [NSR_CC_EQ] = NSR_CTL_EQ, [NSR_CC_NE] = NSR_CTL_NE,
-      [NSR_CC_LT] = NSR_CTL_LT, [NSR_CC_LE] = NSR_CTL_LE,
-      [NSR_CC_GT] = NSR_CTL_GT, [NSR_CC_GE] = NSR_CTL_GE};
   const struct nsr_block *k = &b->g->blocks[block];
   struct nsr_insn x;
-  int32_t taken = 1;
   *next = k->succ[0];
   if (k->succ[1] == NSR_NONE)
     return NSR_OK;
   NSR_TRY(decode(b, k->first + k->n - 1, &x));
-  struct nsr_form v = nsr_form_of_value(env, &x.a),
-                  w = nsr_form_of_value(env, &x.b);
-  bool known = v.kind == NSR_FORM_CONST && w.kind == NSR_FORM_CONST &&
-               nsr_ctl_value((enum nsr_ctl)ops[x.cc], v.base, w.base, &taken);
-  *next = known ? k->succ[!taken] : NSR_NONE;
+  struct nsr_form taken = nsr_form_taken(env, &x);
+  bool known = taken.kind == NSR_FORM_CONST;
+  *next = known ? k->succ[!taken.base] : NSR_NONE;
   return NSR_OK;
 }
 
@@ -352,9 +346,17 @@ static enum nsr_status record(struct build *b, const struct nsr_form *env,
 static enum nsr_status walk(struct build *b, uint32_t scope, bool in_loop,
                             struct nsr_form *env);
 
-/* A nested scope; afterwards what it sets is unknown. */
+/* A branch in front of arms. */
+struct test {
+  uint32_t target;
+  struct nsr_form taken;
+};
+
+/* A nested scope; afterwards what it sets is unknown, or of an arm what its
+ * branch chooses. */
 static enum nsr_status walk_nested(struct build *b, uint32_t scope,
-                                   bool in_loop, struct nsr_form *env) {
+                                   bool in_loop, const struct test *test,
+                                   struct nsr_form *env) {
   const struct nsr_scope *s = &b->t->scopes[scope];
   bool loop = s->kind == NSR_SCOPE_LOOP;
   struct nsr_form *inner;
@@ -371,7 +373,13 @@ static enum nsr_status walk_nested(struct build *b, uint32_t scope,
     nsr_scopes_sets(b->t, scope, NULL, set, NULL);
   if (s->kind != NSR_SCOPE_ISLAND) /* whose order is not that of its code */
     NSR_TRY(walk(b, scope, in_loop || loop, inner));
-  forget(b, env, set);
+  bool target = test->target == s->entry;
+  for (uint32_t q = 0; q < b->nregs; q++)
+    if (nsr_bit(set, q))
+      env[q] = s->kind == NSR_SCOPE_ARM
+                   ? nsr_form_choose(&test->taken, target ? &inner[q] : &env[q],
+                                     target ? &env[q] : &inner[q])
+                   : nsr_form_unknown;
   nsr_piece_give(&b->envs, inner);
   nsr_piece_give(&b->bits, set);
   return NSR_OK;
@@ -380,17 +388,22 @@ static enum nsr_status walk_nested(struct build *b, uint32_t scope,
 static enum nsr_status walk(struct build *b, uint32_t scope, bool in_loop,
                             struct nsr_form *env) {
   const struct nsr_scope *s = &b->t->scopes[scope];
+  const struct nsr_node *nodes = b->g->program->nodes[b->g->engine];
+  struct test test = {NSR_NONE, nsr_form_unknown};
   for (uint32_t i = 0; i < s->nitems; i++) {
     const struct nsr_item *it = &b->t->items[s->first_item + i];
     if (it->is_scope) {
-      NSR_TRY(walk_nested(b, it->first, in_loop, env));
+      NSR_TRY(walk_nested(b, it->first, in_loop, &test, env));
       continue;
     }
+    test.taken = nsr_form_unknown;
     for (uint32_t j = it->first; j < it->first + it->n; j++) {
       struct nsr_insn x;
       NSR_TRY(decode(b, j, &x));
       NSR_TRY(record(b, env, j, &x));
       nsr_forms_apply(env, &x);
+      if (tests(&nodes[j]))
+        test = (struct test){(uint32_t)nodes[j].aux, nsr_form_taken(env, &x)};
     }
   }
   return NSR_OK;
@@ -422,7 +435,7 @@ enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
   NSR_NEW(ctx, NSR_SCRATCH, b.leaves, b.g->nblocks);
   for (uint32_t q = 0; q < b.nregs; q++)
     env[q] = nsr_form_unknown;
-  NSR_TAKE(&b.bits, b.round.other);
+  NSR_TRY(nsr_round_init(ctx, b.nregs, &b.round));
   NSR_NEW(ctx, NSR_SCRATCH, b.every, b.g->nblocks);
   NSR_NEW(ctx, NSR_SCRATCH, b.back, scopes->nscopes);
   memset(b.back, NSR_MANY, scopes->nscopes);

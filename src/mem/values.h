@@ -36,8 +36,8 @@ struct nsr_values {
 };
 
 /* Needs one stream's scopes; makes the forms of all its operands that have an
- * address register. Induction by one symbolic round through each loop;
- * rotation by running it for a few iterations. */
+ * address register. Induction and rotation by rounds
+ * through each loop (rounds.h). */
 NSR_MUST_USE enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
                                               const struct nsr_scopes *scopes,
                                               struct nsr_values *out);

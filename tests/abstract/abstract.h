@@ -43,7 +43,7 @@ enum abs_slot {
 };
 
 /* How the address register gets there. */
-enum abs_style { ABS_REM, ABS_AND, ABS_OWN, ABS_TOGGLE };
+enum abs_style { ABS_REM, ABS_AND, ABS_OWN, ABS_TOGGLE, ABS_RESET, ABS_SELECT };
 
 struct abs_access {
   uint8_t place; /* buffer, or ABS_BUFFERS + instruction */
@@ -51,7 +51,7 @@ struct abs_access {
   uint8_t phase, style;
   int8_t loop;
   bool persistent; /* the index goes on from trip to trip */
-  int8_t reg;      /* OWN, TOGGLE: its register */
+  int8_t reg;      /* from OWN on: its register */
 };
 
 enum abs_kind { ABS_COPY, ABS_FILL, ABS_STORE, ABS_LOAD, ABS_DMA };

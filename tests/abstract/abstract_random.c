@@ -39,7 +39,7 @@ static void rotate(struct abs_program *p, const struct around *at,
     a->loop = p->parent[a->loop];
   a->phase = (uint8_t)in(p, 0, m - 1);
   a->persistent = chance(p, 30);
-  a->style = (uint8_t)in(p, ABS_REM, ABS_TOGGLE);
+  a->style = (uint8_t)in(p, ABS_REM, ABS_SELECT);
   if (a->style == ABS_AND && (m & (m - 1)))
     a->style = ABS_REM;
   if (a->style == ABS_TOGGLE && m != 2)
@@ -231,11 +231,17 @@ static bool touch(const struct abs_access *a, const struct abs_access *b) {
          a->place == b->place;
 }
 
+/* In a loop inside others the index must go on from trip to trip, and nothing
+ * in it be set in an arm. */
+static bool counted(const struct abs_program *p, const struct abs_access *a) {
+  return !fixed(a) &&
+         (p->parent[a->loop] < 0 || (a->persistent && a->style != ABS_RESET));
+}
+
 static bool same_rotation(const struct abs_program *p,
                           const struct abs_access *a,
                           const struct abs_access *b) {
-  return !fixed(a) && !fixed(b) && a->loop == b->loop &&
-         (p->parent[a->loop] < 0 || (a->persistent && b->persistent));
+  return counted(p, a) && counted(p, b) && a->loop == b->loop;
 }
 
 /* Fixed slots that are two are no conflict, of which nothing need be said. */

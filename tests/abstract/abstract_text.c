@@ -105,7 +105,16 @@ static void advance_own(struct text *t, const struct abs_access *a, int loop) {
     return;
   }
   INSN(t, "add r%d, r%d, 16", r, r);
-  INSN(t, "rem r%d, r%d, %d", r, r, 16 * m);
+  if (a->style == ABS_OWN) {
+    INSN(t, "rem r%d, r%d, %d", r, r, 16 * m);
+  } else if (a->style == ABS_RESET) {
+    INSN(t, "br.lt r%d, %d, go%d", r, 16 * m, t->labels);
+    INSN(t, "mov r%d, 0", r);
+    put(t, "go%d:\n", t->labels++);
+  } else {
+    INSN(t, "lt r1, r%d, %d", r, 16 * m);
+    INSN(t, "sel r%d, r1, r%d, 0", r, r);
+  }
 }
 
 static void each_own(struct text *t, int loop,

@@ -247,6 +247,94 @@ static void test_privates(void **state) {
        "l: br.ge r2, r1, d\n" body " add r2, r2, 1\n sync 1\n br l\n"          \
        "d: sync 2\n halt\n"
 
+#define ROTATES(before, body)                                                  \
+  HEAD ".engine sp\n mov r2, 0\n mov r5, 0\n" before                           \
+       "l: br.ge r2, r1, d\n" body " add r2, r2, 1\n sync 1\n br l\n"          \
+       "d: sync 2\n halt\n"
+
+/* How an address comes back to a slot. */
+static const struct pass_case rotations[] = {
+    {"reset by a select",
+     ROTATES("", " dma q0, r+r5[4*4], x[4*4]\n add r5, r5, 16\n lt r6, r5, "
+                 "48\n sel r5, r6, r5, 0\n"),
+     NSR_OK,
+     "sp[3] dma q0 after sp[3] dma q0 (carried) but the last 2: may, sbuf "
+     "64..111\n"},
+    {"reset by a branch",
+     ROTATES("", " dma q0, r+r5[4*4], x[4*4]\n add r5, r5, 16\n br.lt r5, 48, "
+                 "s\n mov r5, 0\ns:"),
+     NSR_OK,
+     "sp[3] dma q0 after sp[3] dma q0 (carried) but the last 2: may, sbuf "
+     "64..111\n"},
+    {"reset where it is equal",
+     ROTATES("", " dma q0, r+r5[4*4], x[4*4]\n add r5, r5, 16\n br.ne r5, 48, "
+                 "s\n mov r5, 0\ns:"),
+     NSR_OK,
+     "sp[3] dma q0 after sp[3] dma q0 (carried) but the last 2: may, sbuf "
+     "64..111\n"},
+    {"downwards",
+     ROTATES(" mov r5, 32\n", " dma q0, r+r5[4*4], x[4*4]\n sub r5, r5, 16\n "
+                              "br.ge r5, 0, s\n mov r5, 32\ns:"),
+     NSR_OK,
+     "sp[4] dma q0 after sp[4] dma q0 (carried) but the last 2: may, sbuf "
+     "64..111\n"},
+    {"reset by a product",
+     ROTATES("", " dma q0, r+r5[4*4], x[4*4]\n add r5, r5, 16\n lt r6, r5, "
+                 "48\n mul r5, r5, r6\n"),
+     NSR_OK,
+     "sp[3] dma q0 after sp[3] dma q0 (carried) but the last 2: may, sbuf "
+     "64..111\n"},
+    {"a toggle by subtraction",
+     ROTATES("", " dma q0, r+r5[4*4], x[4*4]\n sub r5, 16, r5\n"), NSR_OK,
+     "sp[3] dma q0 after sp[3] dma q0 (carried) but the last 1: may, sbuf "
+     "64..95\n"},
+    {"two registers that change places",
+     ROTATES(
+         " mov r6, 16\n",
+         " dma q0, r+r5[4*4], x[4*4]\n mov r7, r5\n mov r5, r6\n mov r6, r7\n"),
+     NSR_OK,
+     "sp[4] dma q0 after sp[4] dma q0 (carried) but the last 1: may, sbuf "
+     "64..95\n"},
+    {"three registers that move up",
+     ROTATES(" mov r6, 16\n mov r7, 32\n",
+             " dma q0, r+r5[4*4], x[4*4]\n mov r8, r5\n mov r5, r6\n mov r6, "
+             "r7\n mov r7, r8\n"),
+     NSR_OK,
+     "sp[5] dma q0 after sp[5] dma q0 (carried) but the last 2: may, sbuf "
+     "64..111\n"},
+    {"change of places by xor",
+     ROTATES(" mov r6, 16\n", " dma q0, r+r5[4*4], x[4*4]\n xor r5, r5, r6\n "
+                              "xor r6, r5, r6\n xor r5, r5, r6\n"),
+     NSR_OK,
+     "sp[4] dma q0 after sp[4] dma q0 (carried) but the last 1: may, sbuf "
+     "64..95\n"},
+    {"a copy of the counter",
+     ROTATES("", " mov r6, r2\n and r6, r6, 1\n mov r7, r6\n shl r7, r7, 4\n "
+                 "dma q0, r+r7[4*4], x[4*4]\n"),
+     NSR_OK,
+     "sp[7] dma q0 after sp[7] dma q0 (carried) but the last 1: may, sbuf "
+     "64..95\n"},
+    {"the next one becomes the current one: never the same bytes",
+     ROTATES(" mov r6, 16\n",
+             " dma q0, y+r5[4*4], x[4*4]\n mov r5, r6\n add r6, r6, 16\n"),
+     NSR_OK, ""},
+    {"one that does not turn beside one that does",
+     ROTATES(" mov r6, 0\n", " dma q0, r+r5[4*4], x[4*4]\n xor r5, r5, 16\n "
+                             "add r6, r6, r6\n add r6, r6, 1\n"),
+     NSR_OK,
+     "sp[4] dma q0 after sp[4] dma q0 (carried) but the last 1: may, sbuf "
+     "64..95\n"},
+    {"a test that nobody knows",
+     ROTATES("", " dma q0, r+r5[4*4], x[4*4]\n xor r5, r5, 16\n br.lt r9, 48, "
+                 "s\n mov r5, 0\ns:"),
+     NSR_OK, "sp[3] dma q0 after sp[3] dma q0 (carried): may, sbuf 64..111\n"},
+    {"a body unrolled: each half has its slot",
+     ROTATES("",
+             " dma q0, r[4*4], x[4*4]\n sync 3\n dma q0, r+16[4*4], x[4*4]\n"),
+     NSR_OK,
+     "sp[3] dma q0 after sp[3] dma q0 (carried): must, sbuf 64..79\n"
+     "sp[5] dma q0 after sp[5] dma q0 (carried): must, sbuf 80..95\n"}};
+
 static const struct pass_case distances[] = {
     {"a fixed buffer", LOOP(" dma q0, a[4*4], x[4*4]\n"), NSR_OK,
      "sp[3] dma q0 after sp[3] dma q0 (carried): must, sbuf 0..15\n"},
@@ -329,6 +417,11 @@ static const struct pass_case distances[] = {
           " dma q2, y[4*4], r+r3[4*4]\n"),
      NSR_E_RACE, "race"},
 };
+
+static void test_rotations(void **state) {
+  (void)state;
+  CHECK_CASES(rotations, NSR_STAGE_DEPS);
+}
 
 static void test_distances(void **state) {
   (void)state;
@@ -509,7 +602,8 @@ int main(void) {
       cmocka_unit_test(test_outside),   cmocka_unit_test(test_waits),
       cmocka_unit_test(test_ways),      cmocka_unit_test(test_races),
       cmocka_unit_test(test_privates),  cmocka_unit_test(test_rounds),
-      cmocka_unit_test(test_distances), cmocka_unit_test(test_nests),
+      cmocka_unit_test(test_distances), cmocka_unit_test(test_rotations),
+      cmocka_unit_test(test_nests),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

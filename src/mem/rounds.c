@@ -1,0 +1,238 @@
+/* rounds.c - rounds through a loop, symbolic and from constants.
+ *
+ * Needs the steps of a round; makes forms. A register that a round brings from
+ * its start to its start plus a constant counts; those that constants are
+ * turned into constants again and again rotate, together, so that they may take
+ * turns with each other.
+ */
+#include "mem/rounds.h"
+
+#include <string.h>
+
+#include "base/bitset.h"
+
+void nsr_forms_forget(struct nsr_form *env, uint32_t nregs,
+                      const uint64_t *set) {
+  for (uint32_t r = 0; r < nregs; r++)
+    if (nsr_bit(set, r))
+      env[r] = nsr_form_unknown;
+}
+
+static void skip_arm(const struct nsr_round *r, size_t arm,
+                     struct nsr_form *env) {
+  const struct nsr_step *s = &r->steps.v[arm];
+  for (size_t i = arm + 1; i <= arm + s->n; i++)
+    if (r->steps.v[i].kind == NSR_STEP_OPERATION)
+      env[r->steps.v[i].x.dst] = nsr_form_unknown;
+    else if (r->steps.v[i].kind == NSR_STEP_FORGET)
+      nsr_forms_forget(env, r->nregs, r->steps.v[i].set);
+}
+
+static void run_round(struct nsr_round *r, struct nsr_form *env) {
+  for (size_t i = 0; i < r->steps.n; i++) {
+    struct nsr_step *s = &r->steps.v[i];
+    if (s->kind == NSR_STEP_OPERATION) {
+      nsr_forms_apply(env, &s->x);
+    } else if (s->kind == NSR_STEP_FORGET) {
+      nsr_forms_forget(env, r->nregs, s->set);
+    } else if (s->kind == NSR_STEP_TEST) {
+      struct nsr_form taken = nsr_form_taken(env, &s->x);
+      s->way = taken.kind != NSR_FORM_CONST ? NSR_WAY_UNKNOWN
+               : taken.base                 ? NSR_WAY_TARGET
+                                            : NSR_WAY_ON;
+    } else if (r->steps.v[s->test].way != s->way) {
+      if (r->steps.v[s->test].way == NSR_WAY_UNKNOWN)
+        skip_arm(r, i, env);
+      i += s->n;
+    }
+  }
+}
+
+/* ---- what a round does again and again */
+
+enum { MOST_ROUNDS = 64 }; /* after which all registers come back together */
+
+/* Registers of which forms are looked for. */
+struct seek {
+  uint32_t scope;
+  const uint64_t *set;           /* those that the loop sets */
+  const struct nsr_form *before; /* in front of it */
+  struct nsr_form *fixed;        /* .. those that it does not set */
+  struct nsr_form *at;           /* after a symbolic round */
+  struct nsr_form *now;          /* room */
+  struct nsr_form *found;
+  bool *turns; /* by register: constant in each round so far */
+};
+
+static bool sought(const struct nsr_round *r, const struct seek *k,
+                   uint32_t q) {
+  return nsr_bit(k->set, q) && !nsr_bit(r->other, q) &&
+         k->before[q].kind == NSR_FORM_CONST &&
+         k->found[q].kind == NSR_FORM_UNKNOWN;
+}
+
+static struct nsr_form affine(const struct seek *k, int32_t base,
+                              int32_t step) {
+  return (struct nsr_form){
+      .kind = NSR_FORM_AFFINE, .loop = k->scope, .base = base, .step = step};
+}
+
+static void find_counters(const struct nsr_round *r, const struct seek *k) {
+  for (uint32_t q = 0; q < r->nregs; q++)
+    if (sought(r, k, q) && k->at[q].kind == NSR_FORM_START &&
+        k->at[q].step == (int32_t)q)
+      k->found[q] = affine(k, k->before[q].base, k->at[q].base);
+}
+
+/* What takes over a counter of the iteration before, as if it had always. */
+static void find_followers(const struct nsr_round *r, const struct seek *k) {
+  for (uint32_t q = 0; q < r->nregs; q++) {
+    if (!sought(r, k, q) || k->at[q].kind != NSR_FORM_START)
+      continue;
+    const struct nsr_form *of = &k->found[k->at[q].step];
+    if (of->kind == NSR_FORM_AFFINE &&
+        (uint32_t)k->before[q].base ==
+            (uint32_t)of->base - (uint32_t)of->step + (uint32_t)k->at[q].base)
+      k->found[q] = affine(k, k->before[q].base, of->step);
+  }
+}
+
+/* Starts a round with what turns; the values it then has. */
+static void start_round(const struct nsr_round *r, const struct seek *k,
+                        int32_t *values) {
+  for (uint32_t q = 0; q < r->nregs; q++)
+    if (k->turns[q])
+      values[q] = k->now[q].base;
+    else
+      k->now[q] = k->fixed[q];
+}
+
+/* What turns no longer is left out; false: something was. */
+static bool all_turn(const struct nsr_round *r, const struct seek *k) {
+  bool all = true;
+  for (uint32_t q = 0; q < r->nregs; q++)
+    if (k->turns[q] && k->now[q].kind != NSR_FORM_CONST) {
+      k->turns[q] = false;
+      all = false;
+    }
+  return all;
+}
+
+static bool all_back(const struct nsr_round *r, const struct seek *k) {
+  for (uint32_t q = 0; q < r->nregs; q++)
+    if (k->turns[q] && k->now[q].base != k->before[q].base)
+      return false;
+  return true;
+}
+
+/* Runs rounds from the constants in front of the loop until all that turns has
+ * its first value again: after how many, 0: that was not seen. */
+static uint32_t turn(struct nsr_round *r, const struct seek *k,
+                     int32_t *values) {
+  uint32_t left = 2 * MOST_ROUNDS, n = 0;
+  for (uint32_t q = 0; q < r->nregs; q++)
+    k->turns[q] = sought(r, k, q);
+  memcpy(k->now, k->before, r->nregs * sizeof *k->now);
+  while (left-- > 0 && n < MOST_ROUNDS) {
+    start_round(r, k, values + (size_t)n * r->nregs);
+    run_round(r, k->now);
+    n++;
+    if (!all_turn(r, k)) {
+      memcpy(k->now, k->before, r->nregs * sizeof *k->now);
+      n = 0;
+    } else if (all_back(r, k)) {
+      return n;
+    }
+  }
+  return 0;
+}
+
+/* The form of a register whose values over n rounds, which then come again,
+ * are values[0], values[nregs], .. */
+static struct nsr_form rotation(const struct nsr_round *r, const struct seek *k,
+                                const int32_t *values, uint32_t n) {
+  for (uint32_t p = 1; p <= n && p <= NSR_MAX_PERIOD; p++) {
+    struct nsr_form f = {
+        .kind = NSR_FORM_PERIODIC, .period = (uint8_t)p, .loop = k->scope};
+    bool good = n % p == 0;
+    for (uint32_t i = 0; i < n && good; i++) {
+      if (i < p)
+        f.values[i] = values[(size_t)i * r->nregs];
+      good = values[(size_t)i * r->nregs] == f.values[i % p];
+    }
+    if (good)
+      return p == 1 ? nsr_form_constant(values[0]) : f;
+  }
+  return nsr_form_unknown;
+}
+
+/* What comes back though others that turn do not: one at a time. */
+static void find_orbits(struct nsr_round *r, const struct seek *k) {
+  int32_t *values = r->turned;
+  for (uint32_t q = 0; q < r->nregs; q++) {
+    if (!sought(r, k, q))
+      continue;
+    int32_t v = k->before[q].base;
+    for (uint32_t n = 0; n < NSR_MAX_PERIOD; n++) {
+      values[(size_t)n * r->nregs] = v;
+      memcpy(k->now, k->fixed, r->nregs * sizeof *k->now);
+      k->now[q] = nsr_form_constant(v);
+      run_round(r, k->now);
+      if (k->now[q].kind != NSR_FORM_CONST)
+        break;
+      v = k->now[q].base;
+      if (v == k->before[q].base) {
+        k->found[q] = rotation(r, k, values, n + 1);
+        break;
+      }
+    }
+  }
+}
+
+static void find_rotations(struct nsr_round *r, const struct seek *k) {
+  uint32_t n = turn(r, k, r->turned);
+  for (uint32_t q = 0; q < r->nregs && n > 0; q++)
+    if (k->turns[q])
+      k->found[q] = rotation(r, k, r->turned + q, n);
+  if (n == 0)
+    find_orbits(r, k);
+}
+
+void nsr_round_forms(struct nsr_round *r, uint32_t scope, const uint64_t *set,
+                     struct nsr_form *env) {
+  const struct seek seek = {.scope = scope,
+                            .set = set,
+                            .before = r->room[0],
+                            .fixed = r->room[1],
+                            .at = r->room[2],
+                            .now = r->room[3],
+                            .found = r->room[4],
+                            .turns = r->turns};
+  const struct seek *k = &seek;
+  size_t bytes = r->nregs * sizeof *env;
+  memcpy(r->room[0], env, bytes);
+  memcpy(k->fixed, env, bytes);
+  nsr_forms_forget(k->fixed, r->nregs, k->set);
+  memcpy(k->found, k->fixed, bytes);
+  memcpy(k->at, k->fixed, bytes);
+  for (uint32_t q = 0; q < r->nregs; q++)
+    if (nsr_bit(k->set, q))
+      k->at[q] = (struct nsr_form){
+          .kind = NSR_FORM_START, .step = (int32_t)q, .loop = NSR_NONE};
+  run_round(r, k->at);
+  find_counters(r, k);
+  find_followers(r, k);
+  find_rotations(r, k);
+  memcpy(env, k->found, bytes);
+}
+
+enum nsr_status nsr_round_init(struct nsr_ctx *ctx, uint32_t nregs,
+                               struct nsr_round *out) {
+  *out = (struct nsr_round){.nregs = nregs};
+  NSR_NEW(ctx, NSR_SCRATCH, out->other, nsr_bits_words(nregs));
+  NSR_NEW(ctx, NSR_SCRATCH, out->turns, nregs);
+  NSR_NEW(ctx, NSR_SCRATCH, out->turned, (size_t)MOST_ROUNDS * nregs);
+  for (int i = 0; i < 5; i++)
+    NSR_NEW(ctx, NSR_SCRATCH, out->room[i], nregs);
+  return NSR_OK;
+}
