@@ -10,6 +10,7 @@
 #include "dep/dep.h"
 #include "dep/explicit.h"
 #include "dep/key_loads.h"
+#include "emit/add_exit.h"
 #include "emit/weave.h"
 #include "ir/islands.h"
 #include "ir/keeps.h"
@@ -28,13 +29,35 @@ struct work_bench {
    * may differ between engines */
   NSR_VEC(struct nsr_trouble) known;
   struct nsr_key_loads doubts;
-  uint32_t exit; /* the barrier that always stays */
+  uint32_t exit;   /* the barrier that always stays */
+  bool added_exit; /* it is none of the input */
   uint32_t *target;
   struct nsr_deps deps;
   struct nsr_needs needs;
   struct nsr_plan plan;
   struct nsr_woven woven;
 };
+
+/* Goes on with a kernel that has an exit barrier, if this one has none and does
+ * anything. */
+static enum nsr_status add_exit(struct nsr_ctx *ctx, struct work_bench *b) {
+  const struct nsr_facts_file *facts = b->program.facts;
+  uint32_t exit[NSR_MAX_ENGINES];
+  const struct nsr_kernel *k;
+  struct nsr_tree tree;
+  bool only;
+  NSR_TRY(nsr_program_only_exits(ctx, &b->program, exit, &only));
+  if (only)
+    return NSR_OK;
+  NSR_TRY(nsr_tree_build(ctx, &b->program, &b->doubts, &tree));
+  if (nsr_tree_last_barrier(&tree) != NSR_NONE)
+    return NSR_OK;
+  NSR_TRY(nsr_add_exit(ctx, &b->program, &k));
+  b->added_exit = true;
+  NSR_TRY(nsr_program_build(ctx, k, &b->program));
+  b->program.facts = facts;
+  return NSR_OK;
+}
 
 /* What is rewritten, and what is known of it. */
 static enum nsr_status read_program(struct nsr_ctx *ctx,
@@ -43,7 +66,7 @@ static enum nsr_status read_program(struct nsr_ctx *ctx,
                                     struct work_bench *b) {
   NSR_TRY(nsr_program_build(ctx, k, &b->program));
   b->program.facts = options->judge.facts;
-  return NSR_OK;
+  return options->add_exit ? add_exit(ctx, b) : NSR_OK;
 }
 
 static enum nsr_status recover(struct nsr_ctx *ctx, struct work_bench *b) {
@@ -341,6 +364,8 @@ static enum nsr_status option_text(struct nsr_ctx *ctx,
     nsr_strbuf_printf(&b, " max-semaphores=%u", o->max_semaphores);
   if (o->keep_outer)
     nsr_strbuf_puts(&b, " keep-outer-barrier");
+  if (o->add_exit)
+    nsr_strbuf_puts(&b, " add-exit-barrier");
   if (o->overflow == NSR_OVERFLOW_KEEP)
     nsr_strbuf_puts(&b, " on-overflow=keep-barrier");
   spots_text(&b, "keep", o->bisect.keep, o->bisect.nkeep);
@@ -460,12 +485,18 @@ static enum nsr_status judge(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   return NSR_OK;
 }
 
-/* No barrier to take out: the output is the input. */
+/* No barrier to take out: the output is the input, or what has become of it. */
 static enum nsr_status leave(struct nsr_ctx *ctx, const struct work_bench *b,
+                             const struct nsr_rewrite_options *options,
                              struct nsr_kernel **out,
                              struct nsr_rewrite_report *report) {
   NSR_NEW(ctx, NSR_KEEP, *out, 1);
   **out = *b->program.k;
+  report->changed = b->added_exit;
+  if (b->added_exit) {
+    NSR_TRY(nsr_kernel_check(ctx, *out));
+    NSR_TRY(judge(ctx, *out, *out, options, report));
+  }
   NSR_TRY(nsr_report_streams(ctx, *out, *out, report));
   report->scopes = b->tree.nscopes;
   return nsr_report_semaphores(ctx, &b->program, &report->semaphores);
@@ -508,11 +539,12 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   uint32_t exit[NSR_MAX_ENGINES] = {0};
   *report = (struct nsr_rewrite_report){0};
   NSR_TRY(read_program(ctx, k, options, &b));
+  report->added_exit = b.added_exit;
   bool only;
   NSR_TRY(nsr_program_only_exits(ctx, &b.program, exit, &only));
   if (only) {
     NSR_TRY(nsr_report_kept(ctx, &b.program, NULL, exit, NSR_NONE, report));
-    NSR_TRY(leave(ctx, &b, out, report));
+    NSR_TRY(leave(ctx, &b, options, out, report));
     return nsr_facts_text(ctx, b.program.facts, &report->facts);
   }
   NSR_TRY(analyse(ctx, options, &b, false));
@@ -531,7 +563,7 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   if (goes)
     NSR_TRY(change(ctx, &b, input, size, options, out, report));
   else
-    NSR_TRY(leave(ctx, &b, out, report));
+    NSR_TRY(leave(ctx, &b, options, out, report));
   NSR_TRY(nsr_facts_text(ctx, b.program.facts, &report->facts));
   NSR_TRY(strict_status(ctx, options, report));
   nsr_scratch_release(ctx, mark);

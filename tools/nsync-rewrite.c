@@ -35,6 +35,10 @@ static const char usage[] =
     "      --strict         write nothing where something stays undecided or\n"
     "                       a barrier has to stay, the one at the exit apart\n"
     "                       (exit 4)\n"
+    "      --add-exit-barrier\n"
+    "                       a kernel without a barrier in front of its end "
+    "gets "
+    "one\n"
     "      --keep-outer-barrier\n"
     "                       barriers directly in outermost loops stay, so "
     "that\n"
@@ -354,6 +358,9 @@ static bool option(struct tool *t, struct request *r, int c) {
   case 'k':
     r->options.keep_outer = true;
     return true;
+  case 'E':
+    r->options.add_exit = true;
+    return true;
   case 'w':
     return overflow(t, r, optarg);
   case 'c':
@@ -417,6 +424,7 @@ int main(int argc, char **argv) {
       {"explain-trust", no_argument, NULL, 'T'},
       {"strict", no_argument, NULL, 's'},
       {"keep-outer-barrier", no_argument, NULL, 'k'},
+      {"add-exit-barrier", no_argument, NULL, 'E'},
       {"on-overflow", required_argument, NULL, 'w'},
       {"alloc", required_argument, NULL, 'c'},
       {"scheme", required_argument, NULL, 'c'}, /* older names */

@@ -68,6 +68,8 @@ struct nsr_rewrite_options {
   enum nsr_overflow overflow;
   bool keep_outer; /* barriers directly in outermost loops stay, so that counts
                       are bounded by one iteration */
+  bool add_exit;   /* a kernel without an exit barrier gets one, and is judged
+                      as if it had had it */
   uint32_t max_registers;  /* fresh registers per engine; 0: all free ones */
   uint32_t max_semaphores; /* 0: the owned range */
   bool limit_registers;    /* max_registers counts as it is: 0 is none */
@@ -122,6 +124,7 @@ struct nsr_rewrite_report {
                        waits for */
   uint32_t nkept;
   const struct nsr_kept_barrier *kept;
+  bool added_exit;   /* the exit barrier is none of the input */
   const char *facts; /* as nsr_facts_text; NULL: refused */
   bool changed; /* false: nothing to do, output is the input byte for byte */
   bool proof_asked; /* of nsr_prove */

@@ -619,8 +619,7 @@ enum nsr_status nsr_tree_build(struct nsr_ctx *ctx, const struct nsr_program *p,
   return NSR_OK;
 }
 
-enum nsr_status nsr_tree_exit(struct nsr_ctx *ctx, const struct nsr_tree *t,
-                              uint32_t *part) {
+uint32_t nsr_tree_last_barrier(const struct nsr_tree *t) {
   uint32_t last = NSR_NONE;
   for (uint32_t p = t->scopes[0].first_part; p != NSR_NONE;
        p = t->parts[p].next) {
@@ -630,12 +629,17 @@ enum nsr_status nsr_tree_exit(struct nsr_ctx *ctx, const struct nsr_tree *t,
     else if (x->kind == NSR_PART_SCOPE || x->n > 0)
       last = NSR_NONE;
   }
-  *part = last;
-  if (last == NSR_NONE)
+  return last;
+}
+
+enum nsr_status nsr_tree_exit(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                              uint32_t *part) {
+  *part = nsr_tree_last_barrier(t);
+  if (*part == NSR_NONE)
     return nsr_fail(ctx, NSR_E_REFUSED,
                     (struct nsr_place){.file = t->program->k->path, .insn = -1},
                     "no exit barrier: the kernel may end with work in flight "
                     "and semaphores that are not 0; put a sync in front of "
-                    "its halts");
+                    "its halts, or ask for one with --add-exit-barrier");
   return NSR_OK;
 }

@@ -146,7 +146,8 @@ NSR_MUST_USE enum nsr_status nsr_tree_build(struct nsr_ctx *ctx,
                                             struct nsr_tree *out);
 
 /* The exit barrier's part: the last of the program's body, with no work and
- * no scope behind it. NSR_E_REFUSED where there is none. */
+ * no scope behind it. NSR_NONE, and NSR_E_REFUSED, where there is none. */
+uint32_t nsr_tree_last_barrier(const struct nsr_tree *t);
 NSR_MUST_USE enum nsr_status
 nsr_tree_exit(struct nsr_ctx *ctx, const struct nsr_tree *t, uint32_t *part);
 

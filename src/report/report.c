@@ -214,6 +214,8 @@ enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
     name(&b, report->kept[i].reason);
     nsr_strbuf_puts(&b, "\n");
   }
+  if (report->added_exit)
+    nsr_strbuf_puts(&b, "exit barrier added: the input has none\n");
   if (report->facts)
     nsr_strbuf_puts(&b, report->facts);
   verdict_lines(&b, report);
@@ -408,6 +410,7 @@ static json_t *report_object(const struct nsr_rewrite_report *r,
   set(&o, "exhaustive",
       r->explored ? exploration(&r->exploration) : json_null());
   set(&o, "kept_barriers", kept_barriers(r));
+  set(&o, "exit_barrier_added", json_boolean(r->added_exit));
   set(&o, "facts", text_lines(r->facts));
   set(&o, "engines", engines(r));
   return done(&o);

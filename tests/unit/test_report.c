@@ -133,7 +133,7 @@ static void test_json(void **state) {
           30, 37, 6, 2, 1, 6,
           3) ",\"semaphores\":3,\"scheme\":\"mixed\",\"scopes\":2,"
              "\"dependences\":7," PAIRS "\"verdict\":\"equal\",\"static\":null,"
-                                        "\"judgement\":{\"verdict\":\"equal\","
+             "\"judgement\":{\"verdict\":\"equal\","
              "\"fault\":null,\"text\":null,\"input\":null,\"equal_inputs\":60,"
              "\"undecided_inputs\":0,\"instances\":12345,\"may_pairs\":0,"
              "\"notes\":null},\"exhaustive\":null,"
@@ -142,7 +142,8 @@ static void test_json(void **state) {
              "\"label\":\"done\",\"source\":{\"file\":\"k.s\",\"line\":40},"
              "\"reason\":\"exit barrier\"},{\"engine\":\"act\",\"index\":3,"
              "\"label\":null,\"source\":null,\"reason\":\"a computed "
-             "jump\"}],\"facts\":[\"f:1: race: used\",\"f:3: x: not "
+             "jump\"}],\"exit_barrier_added\":false,"
+             "\"facts\":[\"f:1: race: used\",\"f:3: x: not "
              "used\"]," ENGINES);
   r.judged = false;
   r.nkept = 0;
@@ -155,7 +156,7 @@ static void test_json(void **state) {
              "\"dependences\":7," PAIRS "\"verdict\":\"not "
              "judged\",\"static\":null,\"judgement\":null,\"exhaustive\":null,"
              "\"kept_barriers\":[],"
-             "\"facts\":[]," ENGINES);
+             "\"exit_barrier_added\":false,\"facts\":[]," ENGINES);
 }
 
 /* Names that are no UTF-8, of files and in places, still make a line. */
