@@ -99,29 +99,14 @@ static void put_steps(struct nsr_strbuf *out, const struct streams *s,
   }
 }
 
-/* The level that an engine's stream goes down to: by hand nobody writes a loop
- * that has nothing in it. */
-static int depth_of(const struct streams *s, int engine) {
-  int depth = 0;
-  if (!s->manual)
-    return s->nest->nlevels;
-  for (int i = 0; i < s->n; i++)
-    if (s->engines[s->steps[i].role] == engine && s->steps[i].place / 2 > depth)
-      depth = s->steps[i].place / 2;
-  return depth;
-}
-
 /* A level's lines up to the loop inside it, and the loop's first ones. */
 static void open_level(struct nsr_strbuf *out, const struct streams *s,
-                       int engine, int l, int depth) {
-  if (l < depth)
+                       int engine, int l) {
+  if (l < s->nest->nlevels)
     nsr_strbuf_printf(out, "    mov  %s, 0\n", s->nest->levels[l].counter);
   put_steps(out, s, engine, NSR_GEN_BEGIN(l));
-  if (l == depth) {
-    if (l < s->nest->nlevels)
-      put_steps(out, s, engine, NSR_GEN_BEHIND(l));
+  if (l == s->nest->nlevels)
     return;
-  }
   const struct nsr_gen_level *x = &s->nest->levels[l];
   nsr_strbuf_printf(out,
                     "%s"
@@ -151,11 +136,10 @@ void nsr_gen_streams(struct nsr_strbuf *out, const struct nsr_isa *isa,
                      const int *engines, bool manual) {
   const struct streams s = {nest, steps, n, engines, manual};
   for (int e = 0; e < isa->nengines; e++) {
-    int depth = depth_of(&s, e);
     nsr_strbuf_printf(out, "\n.engine %s\n%s", isa->engines[e], nest->head);
-    for (int l = 0; l <= depth; l++)
-      open_level(out, &s, e, l, depth);
-    for (int l = depth - 1; l >= 0; l--)
+    for (int l = 0; l <= nest->nlevels; l++)
+      open_level(out, &s, e, l);
+    for (int l = nest->nlevels - 1; l >= 0; l--)
       close_level(out, &s, e, l);
     nsr_strbuf_puts(out, "    sync\n"
                          "    halt\n");

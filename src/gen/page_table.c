@@ -44,6 +44,38 @@ static const struct nsr_gen_step steps[] = {
      "    dma  q1, cache+r6{P*(4*D)}[D*4], yb+r3[D*4] ?s1>=1\n"}};
 enum { NSTEPS = sizeof steps / sizeof *steps };
 
+/* By hand: r11 is the number of this iteration from 1, r2 from 0. A page may be
+ * the one written last, so a load waits for the store before it, and with it
+ * for all that used its buffers.
+ *
+ *   s0 loads  s1 activation  s2 stores
+ */
+static const char now[] = "    mov  r11, 1\n";
+static const char next[] = "    add  r11, r11, 1\n";
+
+static const struct nsr_gen_step manual[] = {
+    {ACTIVATION, NSR_GEN_START, now},
+    {STORE, NSR_GEN_START, now},
+    {LOAD, NSR_GEN_BODY, buffer},
+    {LOAD, NSR_GEN_BODY, entry},
+    {LOAD, NSR_GEN_BODY,
+     "    ld   r5, src+r4\n"
+     "    mul  r5, r5, P*D*4               ; the page to read\n"
+     "    dma  q0, xb+r3[D*4], cache+r5{P*(4*D)}[D*4] ?s2>=r2 ^s0\n"},
+    {ACTIVATION, NSR_GEN_BODY, buffer},
+    {ACTIVATION, NSR_GEN_BODY,
+     "    act  yb+r3[D*4], xb+r3[D*4] func=identity scale=0.5 bias=1.0 "
+     "?s0>=r11 ^s1\n"},
+    {STORE, NSR_GEN_BODY, buffer},
+    {STORE, NSR_GEN_BODY, entry},
+    {STORE, NSR_GEN_BODY,
+     "    ld   r6, dst+r4\n"
+     "    mul  r6, r6, P*D*4               ; the page to write\n"
+     "    dma  q1, cache+r6{P*(4*D)}[D*4], yb+r3[D*4] ?s1>=r11 ^s2\n"},
+    {ACTIVATION, NSR_GEN_BODY, next},
+    {STORE, NSR_GEN_BODY, next}};
+enum { NMANUAL = sizeof manual / sizeof *manual };
+
 static void table(struct nsr_strbuf *out, const char *name, int64_t at,
                   const int64_t *v, int64_t top, int seed) {
   nsr_strbuf_printf(out,
@@ -118,14 +150,15 @@ static enum nsr_status make(struct nsr_ctx *ctx,
                     isa->name, v[ROWS], v[COLS], v[BUFFERS],
                     isa->engines[engines[LOAD]], isa->engines[engines[STORE]]);
   tensors(v, top, out);
-  nsr_gen_streams(out, isa, &nsr_gen_loop, steps, NSTEPS, engines,
-                  request->manual);
+  nsr_gen_streams(out, isa, &nsr_gen_loop, request->manual ? manual : steps,
+                  request->manual ? NMANUAL : NSTEPS, engines, request->manual);
   return NSR_OK;
 }
 
 const struct nsr_gen_kernel nsr_gen_page_table = {
     .name = "page-table",
     .about = "reads and writes pages of a cache that tables in memory name",
+    .manual = true,
     .nparams = 7,
     .params = {[TILES] = {"tiles", 3, 64, 0, 1 << 16, NSR_GEN_PLAIN},
                [ROWS] = {"rows", 4, 128, 1, 0, NSR_GEN_PARTITIONS},

@@ -106,8 +106,8 @@ struct nsr_gen_step {
 };
 
 /* All streams; engines without work only count. Barriers stand in front of
- * each loop and at the end of each iteration, and before the halts. In manual
- * form they stand there alone, and loops go without what is empty. */
+ * each loop and at the end of each iteration, and before the halts; in manual
+ * form there alone. */
 void nsr_gen_streams(struct nsr_strbuf *out, const struct nsr_isa *isa,
                      const struct nsr_gen_nest *nest,
                      const struct nsr_gen_step *steps, int n,

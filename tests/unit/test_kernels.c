@@ -537,6 +537,8 @@ static void page_table_case(const struct nsr_isa *isa, int64_t tiles, int pages,
     }
   expect(ctx, k, "cache", cache, n * sizeof *cache);
   expect_rewritten(ctx, k, "cache", cache, n * sizeof *cache);
+  expect(ctx, by_hand(ctx, k, "page-table", settings, 6), "cache", cache,
+         n * sizeof *cache);
   free(dst);
   free(src);
   free(cache);
