@@ -84,8 +84,20 @@ judge() {
       { printf "cosim %s: %d instructions, %.0f a second\n", name, $1, $1 / s }'
 }
 
+# Timed runs, on the kernel that waits most.
+timing() {
+  rm -f measures
+  "$bin/nsync-gen" sync-bound --set max=65535 --set tiles=65535 -o k.o
+  run time "$bin/nsync-cosim" --time k.o
+  read -r _ seconds _ <measures
+  awk -v s="$seconds" 'NR == 2 {
+    printf "time sync-bound: %d instructions, %.0f a second\n", $4, $4 / s
+  }' time.said
+}
+
 for n in "$@"; do
   one_size "$n"
 done
 judge rmsnorm
 judge matmul
+timing
