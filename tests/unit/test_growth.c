@@ -171,6 +171,38 @@ static void arms_of_few(const struct text *t, int n) {
   finish(t, 0);
 }
 
+/* Conditionals three deep, work at each depth. */
+static void arms_in_arms(const struct text *t, int n) {
+  enum { DEEP = 3 };
+  begin(t, 0);
+  for (int i = 0; i + DEEP <= n; i += DEEP) {
+    for (int j = i; j < i + DEEP; j++) {
+      nsr_strbuf_printf(t->b, " br.lt r5, %d, a%d\n", j % 5, j);
+      few_buffers(t, j);
+    }
+    for (int j = i + DEEP; j-- > i;)
+      nsr_strbuf_printf(t->b, "a%d:\n", j);
+  }
+  finish(t, 0);
+}
+
+/* Tiles of one tensor: those of one region lie apart, those of the next one
+ * overlap them; here and there any of its bytes is read. */
+static void one_tensor(const struct text *t, int n) {
+  for (int i = 0; i < n; i++) {
+    bool any = i % 48 == 0;
+    if (i % 4 == 0)
+      line(t, "sync");
+    if (mine(t, i) && any)
+      line(t, "copy v0[4*4], w0+r5[4*4]");
+    else if (mine(t, i))
+      nsr_strbuf_printf(t->b, " copy w0+%d[4*4], v%d[4*4]\n",
+                        i % 4 * 80 + i / 4 % 8 * 8, 1 + i % 7);
+    if (any)
+      line(t, "sync");
+  }
+}
+
 static const struct {
   const char *name;
   void (*write)(const struct text *t, int n);
@@ -186,6 +218,8 @@ static const struct {
     {"unknown bytes", unknown_bytes},
     {"loops of few buffers", loops_of_few},
     {"arms of few buffers", arms_of_few},
+    {"arms in arms", arms_in_arms},
+    {"one tensor", one_tensor},
 };
 enum { NSHAPES = sizeof shapes / sizeof *shapes };
 
