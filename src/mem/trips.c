@@ -5,7 +5,7 @@
 
 enum {
   MAX_STEPS = 4,       /* back from a register to a constant or a load */
-  EFFORT = 30,         /* for each block; past it nothing is known */
+  EFFORT = 30,         /* steps for each block; past it nothing is known */
   ENOUGH = 1000 * 1000 /* .. but for small kernels */
 };
 
@@ -66,6 +66,13 @@ static enum nsr_status list_definitions(struct counting *c) {
 
 /* ---- which definition reaches a place */
 
+/* Takes one step, if there are any left. */
+static bool spend(struct counting *c) {
+  if (c->effort)
+    c->effort--;
+  return c->effort > 0;
+}
+
 /* Without effort left: no. */
 static bool dominates(struct counting *c, uint32_t a, uint32_t b) {
   const struct nsr_block *blocks = c->g->blocks;
@@ -98,10 +105,10 @@ static uint32_t nearest(struct counting *c, int reg, uint32_t at,
                         uint32_t loop) {
   const struct nsr_cfg *g = c->g;
   uint32_t best = NSR_NONE, to = g->block_of[at];
-  for (uint32_t d = c->first[reg]; d != NSR_NONE; d = c->defs.v[d].next) {
+  for (uint32_t d = c->first[reg]; d != NSR_NONE && spend(c);
+       d = c->defs.v[d].next) {
     const struct definition *x = &c->defs.v[d];
     const struct definition *y = best == NSR_NONE ? x : &c->defs.v[best];
-    c->effort -= c->effort > 0;
     if (loop != NSR_NONE && nsr_cfg_in_loop(g, x->block, loop))
       continue;
     bool before = x->block == to ? x->insn < at : dominates(c, x->block, to);
@@ -139,7 +146,8 @@ static uint32_t reaching(struct counting *c, int reg, uint32_t at,
   uint32_t d = nearest(c, reg, at, loop);
   if (d == NSR_NONE)
     return NSR_NONE;
-  for (uint32_t o = c->first[reg]; o != NSR_NONE; o = c->defs.v[o].next) {
+  for (uint32_t o = c->first[reg]; o != NSR_NONE && spend(c);
+       o = c->defs.v[o].next) {
     const struct definition *x = &c->defs.v[o];
     bool inside = loop != NSR_NONE && nsr_cfg_in_loop(c->g, x->block, loop);
     if (o != d && !inside && comes_between(c, &c->defs.v[d], x, at))
@@ -207,13 +215,15 @@ static enum nsr_status value(struct counting *c, const struct nsr_val *v,
 
 /* The constant that the loop adds to a register in each iteration, 0: it does
  * anything else with it. */
-static enum nsr_status step_of(const struct counting *c, uint32_t loop, int reg,
+static enum nsr_status step_of(struct counting *c, uint32_t loop, int reg,
                                int32_t *step) {
   uint32_t found = NSR_NONE;
   struct nsr_insn x;
   *step = 0;
   for (uint32_t d = c->first[reg]; d != NSR_NONE; d = c->defs.v[d].next) {
     const struct definition *y = &c->defs.v[d];
+    if (!spend(c))
+      return NSR_OK;
     if (!nsr_cfg_in_loop(c->g, y->block, loop))
       continue;
     if (found != NSR_NONE || !c->every[y->block])
@@ -231,9 +241,10 @@ static enum nsr_status step_of(const struct counting *c, uint32_t loop, int reg,
   return NSR_OK;
 }
 
-static bool changes_in(const struct counting *c, uint32_t loop, int reg) {
+/* Without effort left: yes. */
+static bool changes_in(struct counting *c, uint32_t loop, int reg) {
   for (uint32_t d = c->first[reg]; d != NSR_NONE; d = c->defs.v[d].next)
-    if (nsr_cfg_in_loop(c->g, c->defs.v[d].block, loop))
+    if (!spend(c) || nsr_cfg_in_loop(c->g, c->defs.v[d].block, loop))
       return true;
   return false;
 }
@@ -320,6 +331,8 @@ static enum nsr_status count_loop(struct counting *c, uint32_t loop,
                                   uint64_t *most) {
   const struct nsr_loop *l = &c->g->loops[loop];
   *most = NSR_ENDLESS;
+  if (c->effort == 0)
+    return NSR_OK;
   nsr_cfg_every(c->g, loop, c->every);
   for (uint32_t i = 0; i < l->nblocks; i++) {
     uint64_t n;
