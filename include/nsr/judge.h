@@ -70,6 +70,8 @@ struct nsr_judge_options {
   uint64_t seed;
   uint64_t budget;     /* instances per run; 0: 2,000,000 */
   bool no_relaunch;    /* skip the second launch without reset */
+  bool no_order;       /* compare traces, reads and memory alone: no clocks, and
+                          no races are found (to measure what they take) */
   bool every_schedule; /* run all schedule kinds even where one suffices */
   bool whole_ranges;   /* undecided where a range was not tried to its top */
   const struct nsr_external *external; /* what others do; NULL: nobody knows,

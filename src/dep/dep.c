@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "base/mistake.h"
 #include "base/vec.h"
 #include "base/work.h"
 #include "dep/chains.h"
@@ -134,6 +135,8 @@ static bool automatic(const struct search *s, const struct nsr_site *x) {
       (s->site->external && nsr_work_node(t, &t->works[s->w])->foreign_wait))
     return false;
   enum nsr_order order = nsr_channel_order(t->program->k, ch);
+  if (nsr_mistaken(NSR_MISTAKE_OWN_HAZARDS))
+    return true;
   return order == NSR_ORDER_FULL ||
          (order == NSR_ORDER_HIDDEN && x->writes && s->site->acc &&
           s->sites.groups[x->group].footprint.space == NSR_PSUM);
@@ -319,6 +322,8 @@ struct reach {
  * have been left before that. */
 static struct reach reach_of(const struct search *s, const struct nsr_work *x,
                              const struct around *in) {
+  if (nsr_mistaken(NSR_MISTAKE_ALWAYS_RUNS))
+    return (struct reach){true, 0};
   if (!in)
     return (struct reach){
         nsr_common_in(s->t, s->t->works[s->w].scope, x->scope), 0};

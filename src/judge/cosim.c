@@ -183,6 +183,7 @@ struct nsr_watch_options nsr_judge_run_options(const struct nsr_judge *j,
       .budget = optional ? j->options.budget / SPARE_BUDGET : j->options.budget,
       .external = j->options.external,
       .wild = j->wild,
+      .no_order = j->options.no_order,
       .may = j->may,
       .allowed = &j->allowed};
   if (image == j->b && j->a != j->b) {

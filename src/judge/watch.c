@@ -233,7 +233,7 @@ static bool on_issued(void *self, struct nsr_flight *f) {
   if (w->blind && w->other_reads.text)
     return false;
   w->status = note_issue(w, f);
-  if (!w->blind && alive(w)) {
+  if (!w->blind && alive(w) && !w->o.no_order) {
     if (f->step->flags & NSR_STEP_FOREIGN_UPDATE)
       compare_knowledge(w, f->engine, f->insn, f->channel, true);
     if (!check_order(w, f))
@@ -451,17 +451,24 @@ static void conclude(struct nsr_watch *w) {
 static enum nsr_status start(struct nsr_watch *w) {
   const struct nsr_watch_options *o = &w->o;
   uint32_t natoms = nsr_atoms_count(o->atoms);
-  const struct nsr_observer observer = {.self = w,
-                                        .waited = on_waited,
-                                        .begun = on_begun,
-                                        .issued = on_issued,
-                                        .read = on_read,
-                                        .loaded = on_loaded,
-                                        .retired = on_retired,
-                                        .barrier = on_barrier,
-                                        .halted = on_halted,
-                                        .external = on_external,
-                                        .signalled = on_signalled};
+  struct nsr_observer observer = {.self = w,
+                                  .waited = on_waited,
+                                  .begun = on_begun,
+                                  .issued = on_issued,
+                                  .read = on_read,
+                                  .loaded = on_loaded,
+                                  .retired = on_retired,
+                                  .barrier = on_barrier,
+                                  .halted = on_halted,
+                                  .external = on_external,
+                                  .signalled = on_signalled};
+  if (o->no_order) {
+    observer.waited = NULL;
+    observer.loaded = NULL;
+    observer.retired = NULL;
+    observer.barrier = NULL;
+    observer.halted = NULL;
+  }
   NSR_TRY(nsr_opaque_new(w->pool, NSR_SCRATCH, o->image, o->atoms, o->contents,
                          o->ncontents, &w->memory));
   NSR_TRY(nsr_clocks_init(&w->clocks, w->pool, NSR_SCRATCH, o->image,

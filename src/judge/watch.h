@@ -40,8 +40,9 @@ struct nsr_watch_options {
   uint32_t nstarts; /* what semaphores hold at first, if not 0 */
   const struct nsr_start *starts;
   bool unsigned_waits;
-  bool wild; /* either kernel has events of others, or they have some */
-  bool may;  /* either kernel has may accesses, or races are allowed */
+  bool no_order; /* clocks stand still */
+  bool wild;     /* either kernel has events of others, or they have some */
+  bool may;      /* either kernel has may accesses, or races are allowed */
   const struct nsr_allowed *allowed;
   bool remember; /* how clocks were learned */
   bool must_end; /* within budget, or it never does */

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 
+#include "base/mistake.h"
 #include "mem/boxsum.h"
 
 /* Addresses and spans of exact footprints stay below this, so that sums of a
@@ -113,7 +114,8 @@ static bool set_exact(const struct nsr_operand *op, int64_t base,
   f->run = nsr_dtype_bytes((enum nsr_dtype)op->dtype);
   if (op->space == NSR_DRAM && !add_dim(f, op->pstep, op->nparts))
     return false;
-  for (int i = 0; i < op->ndims; i++)
+  int seen = op->ndims - nsr_mistaken(NSR_MISTAKE_SHORT_FOOTPRINT);
+  for (int i = 0; i < seen; i++)
     if (!add_dim(f, op->dims[i].step, op->dims[i].count))
       return false;
   normalise(f);

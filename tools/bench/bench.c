@@ -6,6 +6,9 @@
  *   bench decode FILE       decodes every instruction of a kernel file, and
  *                           copies the same bytes: instructions, the least
  *                           seconds of each
+ *   bench judge A B         judges kernel B against A on one input, with and
+ *                           without looking for races: instructions run, the
+ *                           least seconds of each
  *
  * Processor time, since machines are shared; the least of several runs, since
  * everything else that happens makes it more.
@@ -19,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <nsr/kernel.h>
+#include <nsr/judge.h>
 
 enum { RUNS = 5 };
 static const double enough = 1.0; /* seconds that all runs together take */
@@ -128,11 +131,54 @@ static int bench_decode(const char *path) {
   return code;
 }
 
+/* ---- judge */
+
+/* The least time of a few; 0: it cannot be judged, or not as equal. */
+static double judged(struct nsr_ctx *ctx, const struct nsr_kernel *a,
+                     const struct nsr_kernel *b, bool no_order, uint64_t *n) {
+  const struct nsr_judge_options options = {.inputs = 1,
+                                            .budget = UINT64_C(1) << 40,
+                                            .no_relaunch = true,
+                                            .no_order = no_order};
+  struct nsr_judgement j;
+  double best = 0, all = 0;
+  for (int i = 0; i < RUNS || (all < enough && i < 1000); i++) {
+    double start = now();
+    if (nsr_cosimulate(ctx, a, b, &options, &j) != NSR_OK ||
+        j.verdict != NSR_EQUAL)
+      return 0;
+    double time = now() - start;
+    best = i == 0 || time < best ? time : best;
+    all += time;
+  }
+  *n = j.instances;
+  return best;
+}
+
+static int bench_judge(const char *path_a, const char *path_b) {
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_kernel *a, *b;
+  int code = 1;
+  if (ctx && nsr_kernel_load(ctx, path_a, &a) == NSR_OK &&
+      nsr_kernel_load(ctx, path_b, &b) == NSR_OK) {
+    uint64_t n = 0;
+    double with = judged(ctx, a, b, false, &n);
+    double without = judged(ctx, a, b, true, &n);
+    printf("%" PRIu64 " %.9f %.9f\n", n, with, without);
+    code = with <= 0 || without <= 0;
+  }
+  nsr_ctx_free(ctx);
+  return code;
+}
+
 int main(int argc, char **argv) {
   if (argc > 2 && strcmp(argv[1], "run") == 0)
     return run(argv + 2);
   if (argc == 3 && strcmp(argv[1], "decode") == 0)
     return bench_decode(argv[2]);
-  fprintf(stderr, "usage: bench run CMD ARG .. | bench decode FILE\n");
+  if (argc == 4 && strcmp(argv[1], "judge") == 0)
+    return bench_judge(argv[2], argv[3]);
+  fprintf(stderr, "usage: bench run CMD ARG .. | bench decode FILE | bench "
+                  "judge A B\n");
   return 2;
 }
