@@ -17,6 +17,8 @@ struct keys {
 };
 
 static const struct nsr_key_load *load_of(const struct keys *k, uint32_t w) {
+  if (w == NSR_NONE)
+    return NULL;
   const struct nsr_work *x = &k->t->tree->works[w];
   return x->marker ? NULL : nsr_congruence_load(k->c, x->engine, x->insn);
 }

@@ -352,7 +352,7 @@ static enum nsr_status record(struct lag *g, const struct nsr_step *s,
 static enum nsr_status take_work(struct lag *g, uint32_t i) {
   const struct nsr_step *s = &g->s->steps[i];
   struct nsr_sight *row = g->rows[g->row_of[s->engine]];
-  bool slot = (s->work != NSR_NONE || s->fence) && !s->island;
+  bool slot = !s->island;
   NSR_TRY(nsr_sight_renew(g->x, row));
   if (slot) {
     NSR_TRY(check_work(g, i, row));
@@ -385,7 +385,9 @@ static enum nsr_status take_wait(struct lag *g, uint32_t i) {
   for (uint32_t k = 0; k < w->n; k++) {
     const struct nsr_cover *c = &g->t->covers.v[w->first + k];
     const struct nsr_sight *rec = g->rec[g->rec_at[c->member] + c->age];
-    if (!rec)
+    uint32_t slot = g->x->slot[g->s->members[c->member]];
+    /* who knows of an execution knows what follows from it */
+    if (!rec || nsr_sight_level(row, slot) <= c->age)
       continue;
     NSR_TRY(nsr_sight_copy(g->x, g->other, rec));
     NSR_TRY(nsr_sight_renew(g->x, g->other));
@@ -461,9 +463,21 @@ static void free_records(struct lag *g, uint32_t member) {
     nsr_sight_free(g->x, &g->rec[r]);
 }
 
+static enum nsr_status settle_records(struct lag *g, uint32_t member) {
+  for (uint32_t r = g->rec_at[member]; r < g->rec_at[member + 1]; r++)
+    if (g->rec[r])
+      NSR_TRY(nsr_sight_settle(g->x, g->rec[r]));
+  return NSR_OK;
+}
+
 /* Records that no wait needs any more go, and so do the loops' views. */
 static enum nsr_status leave_item(void *user, uint32_t first, uint32_t end) {
   struct lag *g = user;
+  for (uint32_t r = 0; r < g->nrows && end - first > 1; r++) {
+    g->x->step = end;
+    NSR_TRY(nsr_sight_renew(g->x, g->rows[r]));
+    NSR_TRY(nsr_sight_settle(g->x, g->rows[r]));
+  }
   for (uint32_t i = first; i < end; i++) {
     const struct nsr_step *s = &g->s->steps[i];
     if (s->kind == NSR_STEP_LOOP)
@@ -471,6 +485,9 @@ static enum nsr_status leave_item(void *user, uint32_t first, uint32_t end) {
     if (s->kind == NSR_STEP_WORK && s->group != NSR_NONE &&
         g->last_use[s->member] < end)
       free_records(g, s->member);
+    else if (s->kind == NSR_STEP_WORK && s->group != NSR_NONE &&
+             end - first > 1)
+      NSR_TRY(settle_records(g, s->member));
     if (s->kind != NSR_STEP_WAIT)
       continue;
     const struct nsr_wait_found *w = &g->t->waits[g->t->wait_of[i]];
@@ -567,7 +584,8 @@ enum nsr_status nsr_lag_free(struct nsr_ctx *ctx, const struct nsr_score *s,
   struct lag g = {
       .ctx = ctx, .s = s, .t = t, .x = &sights, .asked = pairs, .nasked = n};
   NSR_NEW(ctx, NSR_SCRATCH, g.slot_of, s->tree->nworks);
-  for (uint32_t k = 0; k < sights.nslots; k++) /* no fences in the input */
-    g.slot_of[s->steps[sights.step_of[k]].work] = k;
+  for (uint32_t k = 0; k < sights.nslots; k++)
+    if (s->steps[sights.step_of[k]].work != NSR_NONE)
+      g.slot_of[s->steps[sights.step_of[k]].work] = k;
   return walk(&g);
 }

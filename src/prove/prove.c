@@ -236,8 +236,10 @@ static uint32_t work_of(const struct prover *p, uint32_t touch) {
 static bool in_one_run(const struct prover *p, const struct nsr_open_pair *x) {
   const struct nsr_work *works = p->tree.works;
   uint32_t q = work_of(p, x->q), c = work_of(p, x->c);
+  bool once = p->sights.loop_of[p->touches.v[x->q].slot] == 0;
   return q < c && works[q].scope == works[c].scope &&
-         works[q].region == works[c].region && x->level <= x->apart.but_one;
+         works[q].region == works[c].region &&
+         (once || x->level <= x->apart.but_one);
 }
 
 /* The same in a loop without a barrier, in any of its iterations, where the

@@ -111,7 +111,7 @@ static enum nsr_status add_hidden(struct finder *f, uint32_t slot,
 
 static enum nsr_status add_work(struct finder *f, uint32_t slot) {
   const struct nsr_sights *sights = f->out->sights;
-  if (sights->s->steps[sights->step_of[slot]].fence)
+  if (sights->s->steps[sights->step_of[slot]].work == NSR_NONE)
     return NSR_OK;
   const struct nsr_work *w = work_of(f->out, slot);
   const struct nsr_program *p = f->out->tree->program;

@@ -8,8 +8,7 @@
 /* ---- slots */
 
 static bool has_slot(const struct nsr_step *s) {
-  return s->kind == NSR_STEP_WORK && !s->island &&
-         (s->work != NSR_NONE || s->fence);
+  return s->kind == NSR_STEP_WORK && !s->island;
 }
 
 static enum nsr_status number_slots(struct nsr_sights *x) {
@@ -258,12 +257,14 @@ uint32_t nsr_sight_level(const struct nsr_sight *v, uint32_t slot) {
 /* ---- ageing */
 
 /* Slots lo..hi-1 have issued: once those of this loop, any number of times
- * those of loops in it. */
+ * those of loops in it. What no loop is around issues once in all, so that how
+ * often does not matter. */
 static enum nsr_status issued(struct nsr_sights *x, uint32_t lo, uint32_t hi,
                               uint32_t loop) {
   while (lo < hi) {
     uint32_t end = x->run_end[lo] < hi ? x->run_end[lo] : hi;
-    NSR_TRY(push_delta(x, lo, x->loop_of[lo] == loop ? 1 : NSR_LEVEL_ANY));
+    NSR_TRY(
+        push_delta(x, lo, loop && x->loop_of[lo] == loop ? 1 : NSR_LEVEL_ANY));
     lo = end;
   }
   return push_delta(x, hi, 0);
@@ -319,4 +320,12 @@ enum nsr_status nsr_sight_nothing(struct nsr_sights *x, struct nsr_sight *v) {
   const struct nsr_level_run all = {0, NSR_LEVEL_ANY};
   nsr_sight_stamp(x, v);
   return set_runs(x, v, &all, 1);
+}
+
+enum nsr_status nsr_sight_settle(struct nsr_sights *x, struct nsr_sight *v) {
+  x->made.n = 0;
+  for (uint32_t i = 0; i < v->n; i++)
+    NSR_TRY(push(x, v->v[i].slot, v->v[i].level ? NSR_LEVEL_ANY : 0));
+  return x->made.n == v->n ? NSR_OK
+                           : set_runs(x, v, x->made.v, (uint32_t)x->made.n);
 }

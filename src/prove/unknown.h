@@ -81,6 +81,9 @@ NSR_MUST_USE enum nsr_status nsr_sight_never(struct nsr_sights *x,
 /* Nothing at all is known, as of here. */
 NSR_MUST_USE enum nsr_status nsr_sight_nothing(struct nsr_sights *x,
                                                struct nsr_sight *v);
+/* How many executions are unknown is forgotten: no loop goes on. */
+NSR_MUST_USE enum nsr_status nsr_sight_settle(struct nsr_sights *x,
+                                              struct nsr_sight *v);
 /* a knows what one of them knows (least), or what both do; *changed, unless
  * NULL: whether a did change. Moments are not looked at. */
 NSR_MUST_USE enum nsr_status nsr_sight_merge(struct nsr_sights *x,
