@@ -261,10 +261,13 @@ uint32_t nsr_sight_level(const struct nsr_sight *v, uint32_t slot) {
  * often does not matter. */
 static enum nsr_status issued(struct nsr_sights *x, uint32_t lo, uint32_t hi,
                               uint32_t loop) {
+  if (!loop && lo < hi) {
+    NSR_TRY(push_delta(x, lo, NSR_LEVEL_ANY));
+    return push_delta(x, hi, 0);
+  }
   while (lo < hi) {
     uint32_t end = x->run_end[lo] < hi ? x->run_end[lo] : hi;
-    NSR_TRY(
-        push_delta(x, lo, loop && x->loop_of[lo] == loop ? 1 : NSR_LEVEL_ANY));
+    NSR_TRY(push_delta(x, lo, x->loop_of[lo] == loop ? 1 : NSR_LEVEL_ANY));
     lo = end;
   }
   return push_delta(x, hi, 0);
