@@ -6,7 +6,7 @@
 #include "base/bitset.h"
 #include "base/vec.h"
 
-enum { MAX_DEPTH = 128 };
+enum { MAX_DEPTH = 500 };
 
 /* At each loop level the flow is acyclic once inner loops are single nodes
  * and ways back to the header or out of the loop lead to END. A node is a
@@ -178,7 +178,7 @@ static enum nsr_status nest(struct build *b, uint8_t kind, uint32_t scope,
   NSR_TRY(new_scope(b, kind, scope, node, &inner));
   if (b->scopes.v[inner].depth > MAX_DEPTH)
     return refuse(b, b->g->block_of[first_insn(b, node)],
-                  "loops and conditionals nested more than 128 deep");
+                  "loops and conditionals nested more than 500 deep");
   NSR_PUSH(b->ctx, NSR_SCRATCH, &b->items,
            (struct nsr_item){true, scope, inner, 0});
   NSR_TRY(walk(b, inner, node, stop));
