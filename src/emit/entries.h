@@ -6,19 +6,20 @@
 
 #include "ir/scopes.h"
 
-/* A marker behind a private scope, a mirror advanced at entry, or a marker
- * that counts where a group lacks members. */
+/* A marker behind a private scope, a mirror advanced at entry, a marker that
+ * counts where a group lacks members, or a wait. */
 enum nsr_entry_kind {
   NSR_ENTRY_SCOPE_MARKER,
   NSR_ENTRY_MIRROR,
-  NSR_ENTRY_PLAN_MARKER
+  NSR_ENTRY_PLAN_MARKER,
+  NSR_ENTRY_WAIT /* in front of a loop */
 };
 
 struct nsr_entry {
   uint32_t insn, depth;
   uint32_t arm;   /* marker: runs at the end of this arm only; 0: always */
   uint8_t kind;   /* enum nsr_entry_kind */
-  uint32_t which; /* work, mirror or marker */
+  uint32_t which; /* work, mirror, marker or wait */
   int32_t add;    /* mirror */
   bool set;       /* .. to that */
 };

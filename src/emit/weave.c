@@ -167,8 +167,28 @@ static enum nsr_status find_mirrors(struct weave *w) {
   return NSR_OK;
 }
 
+/* Waits in front of loops, not again in each iteration. */
+static enum nsr_status find_waits(struct weave *w) {
+  const struct nsr_tree *t = w->plan->tree;
+  const struct nsr_scopes *own = &t->local[w->engine];
+  for (uint32_t i = w->plan->nwaits; i-- > 0;) {
+    const struct nsr_plan_wait *x = &w->plan->waits[i];
+    if (x->at == NSR_NONE)
+      break;
+    if (t->works[x->c].engine != w->engine)
+      continue;
+    const struct nsr_scope *loop =
+        &own->scopes[t->scopes[x->at].local[w->engine]];
+    NSR_PUSH(w->ctx, NSR_SCRATCH, &w->entries,
+             (struct nsr_entry){loop->entry, loop->depth - 1, 0, NSR_ENTRY_WAIT,
+                                i, 0, false});
+  }
+  return NSR_OK;
+}
+
 static enum nsr_status find_entries(struct weave *w) {
   NSR_TRY(find_mirrors(w));
+  NSR_TRY(find_waits(w));
   NSR_TRY(find_scope_markers(w));
   NSR_TRY(find_plan_markers(w));
   nsr_entries_sort(w->entries.v, w->entries.n);
@@ -249,6 +269,13 @@ static enum nsr_status loop_depths(const struct weave *w, uint32_t **out) {
   return NSR_OK;
 }
 
+/* Instructions of an entry. */
+static uint32_t entry_size(const struct weave *w, const struct nsr_entry *e) {
+  return e->kind == NSR_ENTRY_WAIT
+             ? 1 + nsr_plan_wait_ops(w->plan, &w->plan->waits[e->which])
+             : 1;
+}
+
 static enum nsr_status find_positions(struct weave *w) {
   uint32_t n = w->in->n, at = 0, e = 0, *depth;
   NSR_NEW(w->ctx, NSR_SCRATCH, w->start, n + 1);
@@ -263,9 +290,11 @@ static enum nsr_status find_positions(struct weave *w) {
     if (i == 0)
       at += w->nprologue;
     w->loop[i] = depth[i] == NSR_NONE ? w->start[i] : at;
-    for (; e < w->entries.n && w->entries.v[e].insn == i; e++, at++)
+    for (; e < w->entries.n && w->entries.v[e].insn == i; e++) {
+      at += entry_size(w, &w->entries.v[e]);
       if (depth[i] != NSR_NONE && w->entries.v[e].depth < depth[i])
-        w->loop[i] = at + 1;
+        w->loop[i] = at;
+    }
     at += count_waits(w, i);
     w->own[i] = at;
     at += !w->removed[i];
@@ -388,20 +417,6 @@ static enum nsr_status put_plan_marker(struct weave *w, uint32_t i,
   return put_nop(w, i, m->channel, update(m->sem, m->weight));
 }
 
-static enum nsr_status put_entry(struct weave *w, const struct nsr_entry *e) {
-  const struct nsr_plan *plan = w->plan;
-  if (e->kind == NSR_ENTRY_PLAN_MARKER)
-    return put_plan_marker(w, e->insn, &plan->markers[e->which]);
-  if (e->kind == NSR_ENTRY_MIRROR) {
-    int16_t r = plan->mirrors[e->which].reg;
-    return e->set ? put_op(w, e->insn, NSR_CTL_MOV, r, imm(e->add), imm(0))
-                  : put_op(w, e->insn, NSR_CTL_ADD, r, reg(r), imm(e->add));
-  }
-  w->work_at[e->which] = w->at;
-  return put_nop(w, e->insn, plan->tree->works[e->which].channel,
-                 update(plan->update[e->which], plan->weight[e->which]));
-}
-
 static enum nsr_status put_behind(struct weave *w, uint32_t i) {
   uint32_t reset = w->reset_at[i];
   if (reset == NSR_NONE)
@@ -457,25 +472,58 @@ static enum nsr_status put_wait(struct weave *w, uint32_t i,
   return put_insn(w, i, &x);
 }
 
+/* What makes the mirror of a wait what it was. */
+static enum nsr_status put_undo(struct weave *w, uint32_t i,
+                                const struct nsr_plan_wait *x,
+                                struct nsr_val mirror) {
+  if (!nsr_plan_bends(w->plan, x))
+    return NSR_OK;
+  return put_op(w, i, x->less < 0 ? NSR_CTL_SUB : NSR_CTL_ADD,
+                (int16_t)mirror.v, mirror, imm(abs(x->less)));
+}
+
+/* Wait x on a no-op in front of instruction i. */
+static enum nsr_status put_wait_alone(struct weave *w, uint32_t i, uint32_t x) {
+  const struct nsr_plan_wait *pw = &w->plan->waits[x];
+  struct nsr_wait wait = {.cmp = NSR_CMP_GE, .sem = pw->sem};
+  NSR_TRY(put_threshold(w, i, pw, &wait.value));
+  w->wait_at[x] = w->at;
+  NSR_TRY(put_wait(w, i, &wait));
+  return put_undo(w, i, pw, wait.value);
+}
+
 /* The waits of instruction i; the last one is left in *ride if it can ride
  * on the instruction. */
 static enum nsr_status put_waits(struct weave *w, uint32_t i,
                                  struct nsr_wait *ride) {
-  uint32_t work = w->work_of[i];
-  for (uint32_t x = w->first_wait[work]; x < w->first_wait[work + 1]; x++) {
+  uint32_t work = w->work_of[i], end = w->first_wait[work + 1];
+  for (uint32_t x = w->first_wait[work]; x < end; x++) {
     const struct nsr_plan_wait *pw = &w->plan->waits[x];
-    struct nsr_wait wait = {.cmp = NSR_CMP_GE, .sem = pw->sem};
-    NSR_TRY(put_threshold(w, i, pw, &wait.value));
+    if (x + 1 < end || !rides(w, i)) {
+      NSR_TRY(put_wait_alone(w, i, x));
+      continue;
+    }
+    *ride = (struct nsr_wait){.cmp = NSR_CMP_GE, .sem = pw->sem};
+    NSR_TRY(put_threshold(w, i, pw, &ride->value));
     w->wait_at[x] = w->at;
-    if (x + 1 == w->first_wait[work + 1] && rides(w, i))
-      *ride = wait;
-    else
-      NSR_TRY(put_wait(w, i, &wait));
-    if (nsr_plan_bends(w->plan, pw))
-      NSR_TRY(put_op(w, i, pw->less < 0 ? NSR_CTL_SUB : NSR_CTL_ADD,
-                     (int16_t)wait.value.v, wait.value, imm(abs(pw->less))));
   }
   return NSR_OK;
+}
+
+static enum nsr_status put_entry(struct weave *w, const struct nsr_entry *e) {
+  const struct nsr_plan *plan = w->plan;
+  if (e->kind == NSR_ENTRY_WAIT)
+    return put_wait_alone(w, e->insn, e->which);
+  if (e->kind == NSR_ENTRY_PLAN_MARKER)
+    return put_plan_marker(w, e->insn, &plan->markers[e->which]);
+  if (e->kind == NSR_ENTRY_MIRROR) {
+    int16_t r = plan->mirrors[e->which].reg;
+    return e->set ? put_op(w, e->insn, NSR_CTL_MOV, r, imm(e->add), imm(0))
+                  : put_op(w, e->insn, NSR_CTL_ADD, r, reg(r), imm(e->add));
+  }
+  w->work_at[e->which] = w->at;
+  return put_nop(w, e->insn, plan->tree->works[e->which].channel,
+                 update(plan->update[e->which], plan->weight[e->which]));
 }
 
 static enum nsr_status set_branch(struct weave *w, uint32_t i, uint8_t *word) {
@@ -609,7 +657,8 @@ static enum nsr_status
 first_waits(struct nsr_ctx *ctx, const struct nsr_plan *plan, uint32_t **out) {
   NSR_NEW(ctx, NSR_SCRATCH, *out, plan->tree->nworks + 1);
   for (uint32_t x = 0; x < plan->nwaits; x++)
-    (*out)[plan->waits[x].c + 1]++;
+    if (plan->waits[x].at == NSR_NONE)
+      (*out)[plan->waits[x].c + 1]++;
   for (uint32_t w = 0; w < plan->tree->nworks; w++)
     (*out)[w + 1] += (*out)[w];
   return NSR_OK;

@@ -164,7 +164,8 @@ static enum nsr_status count_inner(struct nsr_ctx *ctx,
   bool *inner;
   NSR_TRY(find_inner(ctx, t, &inner));
   for (uint32_t i = 0; i < plan->nwaits; i++)
-    if (inner[t->works[plan->waits[i].c].scope]) {
+    if (plan->waits[i].at == NSR_NONE &&
+        inner[t->works[plan->waits[i].c].scope]) {
       r->inner_waits++;
       r->inner_operations += nsr_plan_wait_ops(plan, &plan->waits[i]);
     }

@@ -183,6 +183,8 @@ static void put_wait(struct nsr_strbuf *b, const struct nsr_plan *plan,
   put_threshold(b, plan, w);
   nsr_strbuf_puts(b, " for ");
   nsr_print_work(b, plan->tree, w->p);
+  if (w->at != NSR_NONE)
+    nsr_strbuf_printf(b, ", in front of scope %u", w->at);
   nsr_strbuf_puts(b, "\n");
 }
 

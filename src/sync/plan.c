@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/work.h"
+#include "sync/hoist.h"
 #include "sync/published.h"
 #include "sync/scheme.h"
 
@@ -284,7 +285,8 @@ static void share_thresholds(struct plan *p, const struct nsr_plan *out) {
   for (size_t i = 0; i < p->c.waits.n; i++) {
     struct nsr_plan_wait *w = &p->c.waits.v[i];
     int e = p->t->works[w->c].engine;
-    if (!w->is_reg || w->less == 0 || out->temp[e] == NSR_NO_REG)
+    if (!w->is_reg || w->less == 0 || out->temp[e] == NSR_NO_REG ||
+        w->at != NSR_NONE)
       continue;
     w->again = last[e] && lasts_to(p->t, last[e], w);
     last[e] = w;
@@ -313,6 +315,8 @@ static enum nsr_status build(struct plan *p, struct nsr_plan *out) {
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     NSR_TRY(make_mirrors(p, e, out));
   connect_waits(p);
+  NSR_TRY(
+      nsr_hoist_waits(p->ctx, &p->c.counts, out, p->c.waits.v, p->c.waits.n));
   share_thresholds(p, out);
   out->largest = largest(p);
   out->scheme = nsr_scheme_used(&p->c);

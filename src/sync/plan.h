@@ -75,7 +75,9 @@ struct nsr_plan_wait {
   int32_t value;   /* immediate threshold */
   uint32_t mirror; /* register threshold: mirrors[mirror] - less */
   int32_t less;
-  bool again; /* .. which is in the scratch register from the wait before */
+  bool again;  /* .. which is in the scratch register from the wait before */
+  uint32_t at; /* loop in front of which it waits once for all
+                  iterations; NSR_NONE: at c */
   uint32_t first_op, nops; /* or, if there are operations, the last one's */
 };
 
@@ -90,7 +92,7 @@ struct nsr_plan {
   uint64_t most;        /* that a semaphore can come to; NSR_ENDLESS: nobody
                            knows (bounds.h) */
   const char *scheme;   /* "per-loop", .. */
-  const struct nsr_plan_wait *waits; /* by c */
+  const struct nsr_plan_wait *waits; /* by c; those in front of loops last */
   const struct nsr_mirror *mirrors;  /* by engine, then class */
   const struct nsr_plan_class *classes;
   const struct nsr_plan_step *steps;

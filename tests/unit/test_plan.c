@@ -66,6 +66,21 @@ static const struct pass_case plans[] = {
      HEAD ".engine act\n sync 0\n copy b[4*4], c[4*4]\n sync 1\n halt\n"
           ".engine sp\n dma q0, a[4*4], x[4*4]\n sync 0\n sync 1\n halt\n",
      NSR_OK, ""},
+    {"waits for work in front of a loop leave it, but for one that is free",
+     HEAD ".engine act\n memset a[4*4] value=0\n sync 1\nl: sync 3\n"
+          " add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n"
+          ".engine dve\n sync 1\nl: tt c[4*4], a[4*4], b[4*4] op=add\n"
+          " sync 3\n add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n"
+          ".engine sp\n dma q0, b[4*4], x[4*4]\n sync 1\nl: sync 3\n"
+          " add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n",
+     NSR_OK,
+     "act[0] memset counts in s8, scope 0\n"
+     "sp[0] dma q0 counts in s9, scope 0\n"
+     "dve[1] tt counts in s10, scope 1\n"
+     "dve r0 starts at -1, +1 per entry of scope 1\n"
+     "dve[1] tt waits s10 >= r0 for dve[1] tt\n"
+     "dve[1] tt waits s8 >= 1 for act[0] memset, in front of scope 1\n"
+     "dve[1] tt waits s9 >= 1 for sp[0] dma q0, in front of scope 1\n"},
     {"both in a conditional inside a loop: the arm is counted",
      HEAD ".engine act\nl: sync 1\n br.eq r2, 0, s\n sync 3\n"
           " copy b[4*4], a[4*4] ?s8>=1\n sync 4\ns: add r1, r1, 1\n"
