@@ -8,6 +8,9 @@
 
 enum { MAX_OPEN = 256 };
 
+/* Runs gone through before giving up: some seconds. */
+#define MAX_EFFORT (UINT64_C(1) << 29)
+
 /* What a loop keeps, per view of its range: rows, then records. */
 struct loop {
   struct nsr_sight **head, **back, **exit;
@@ -400,6 +403,8 @@ static enum nsr_status take_step(void *user, uint32_t i) {
   struct lag *g = user;
   const struct nsr_step *s = &g->s->steps[i];
   g->x->step = i + 1;
+  if (g->x->effort > MAX_EFFORT)
+    return NSR_E_UNDECIDED;
   nsr_work_count(g->ctx, NSR_WORK_PROVE, 1);
   if (s->kind == NSR_STEP_WORK)
     return take_work(g, i);

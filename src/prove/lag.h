@@ -29,7 +29,8 @@ struct nsr_lag_result {
   uint64_t looked_at;
 };
 
-/* Needs a score, its thresholds and what its works touch. */
+/* Needs a score, its thresholds and what its works touch. NSR_E_UNDECIDED,
+ * without a message: it would take too long. */
 NSR_MUST_USE enum nsr_status
 nsr_lag_check(struct nsr_ctx *ctx, const struct nsr_score *s,
               const struct nsr_thresholds *t, struct nsr_sights *sights,

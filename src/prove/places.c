@@ -25,6 +25,7 @@ struct finder {
   uint32_t *from; /* by input instruction: where the rest of its gap begins */
   uint64_t *set;
   struct stop last;
+  uint32_t placed;  /* inserted instructions */
   uint32_t pending; /* what is in v from here on has no place yet */
 };
 
@@ -63,8 +64,10 @@ static enum nsr_status flush(struct finder *f, struct stop stop) {
 }
 
 static enum nsr_status take(struct finder *f, uint32_t lo, uint32_t hi) {
-  if (lo < hi)
-    NSR_PUSH(f->ctx, NSR_SCRATCH, &f->out->v, (struct nsr_inserted){lo, hi});
+  if (lo >= hi)
+    return NSR_OK;
+  f->placed += hi - lo;
+  NSR_PUSH(f->ctx, NSR_SCRATCH, &f->out->v, (struct nsr_inserted){lo, hi});
   return NSR_OK;
 }
 
@@ -93,11 +96,22 @@ static enum nsr_status enter_loop(struct finder *f, uint32_t scope) {
   return NSR_OK;
 }
 
-static enum nsr_status take_insn(struct finder *f, uint32_t i) {
-  uint32_t own = f->erased->own[i];
-  NSR_TRY(take(f, f->from[i], end_of(f, i)));
-  if (own == NSR_NONE)
+/* Behind an instruction that has a place, and in front of where branches to the
+ * next one land, stands what only this way runs. */
+static enum nsr_status take_behind(struct finder *f, uint32_t i) {
+  uint32_t lo = f->erased->own[i] + 1, hi = f->erased->start[i + 1];
+  if (lo >= hi)
     return NSR_OK;
+  if (f->in[i].ctl == NSR_CTL_BR)
+    return nsr_proof_object(f->ctx, f->proof, NSR_PROOF_UNDECIDED,
+                            NSR_RULE_STRUCTURE,
+                            "inserted code behind a branch that others pass "
+                            "by");
+  return take(f, lo, hi);
+}
+
+static enum nsr_status take_own(struct finder *f, uint32_t i) {
+  uint32_t own = f->erased->own[i];
   if (f->work[i] != NSR_NONE) {
     uint32_t w = f->work[i];
     return flush(f, (struct stop){&f->out->work[NSR_FRONT][w],
@@ -106,9 +120,18 @@ static enum nsr_status take_insn(struct finder *f, uint32_t i) {
   if (f->barrier[i] != NSR_NONE)
     return flush(f, at_part(f, f->barrier[i]));
   int dst = f->in[i].dst; /* it may take a threshold away */
-  if (dst >= 0 && nsr_bit(f->set, (size_t)dst))
-    return take(f, own, own + 1);
-  return NSR_OK;
+  if (dst < 0 || !nsr_bit(f->set, (size_t)dst))
+    return NSR_OK;
+  f->placed--; /* not inserted */
+  return take(f, own, own + 1);
+}
+
+static enum nsr_status take_insn(struct finder *f, uint32_t i) {
+  NSR_TRY(take(f, f->from[i], end_of(f, i)));
+  if (f->erased->own[i] == NSR_NONE)
+    return NSR_OK;
+  NSR_TRY(take_own(f, i));
+  return take_behind(f, i);
 }
 
 /* Code that nothing in the tree stands for: nothing may be inserted there. */
@@ -218,6 +241,19 @@ static enum nsr_status number(struct finder *f) {
   return NSR_OK;
 }
 
+/* Nothing that was inserted may be left over. */
+static enum nsr_status check_placed(struct finder *f) {
+  uint32_t inserted = f->e->out->stream[f->engine]->n;
+  for (uint32_t i = 0; i < f->e->in->stream[f->engine]->n; i++)
+    inserted -= f->erased->own[i] != NSR_NONE;
+  if (inserted == f->placed)
+    return NSR_OK;
+  return nsr_proof_object(f->ctx, f->proof, NSR_PROOF_UNDECIDED,
+                          NSR_RULE_STRUCTURE,
+                          "inserted code of %s that has no place",
+                          f->e->in->k->isa->engines[f->engine]);
+}
+
 static enum nsr_status find_engine(struct nsr_ctx *ctx,
                                    const struct nsr_erasure *e, int engine,
                                    struct nsr_places *out,
@@ -236,7 +272,7 @@ static enum nsr_status find_engine(struct nsr_ctx *ctx,
   for (uint32_t s = 0; s < e->tree->nscopes && nsr_proof_open(proof); s++)
     if (nsr_common_runs(e->tree, s, engine))
       NSR_TRY(take_scope(&f, s));
-  return NSR_OK;
+  return check_placed(&f);
 }
 
 enum nsr_status nsr_places_find(struct nsr_ctx *ctx,

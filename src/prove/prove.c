@@ -225,6 +225,12 @@ static enum nsr_status object_pair(struct prover *p,
       (long long)b->lo, (long long)b->hi - 1);
 }
 
+static enum nsr_status too_long(struct prover *p) {
+  return nsr_proof_object(p->ctx, p->proof, NSR_PROOF_UNDECIDED, NSR_RULE_ORDER,
+                          "the kernel is so large that what its engines know "
+                          "takes too long to find out");
+}
+
 static uint32_t work_of(const struct prover *p, uint32_t touch) {
   uint32_t slot = p->touches.v[touch].slot;
   return p->output.steps[p->sights.step_of[slot]].work;
@@ -307,7 +313,11 @@ static enum nsr_status check_open(struct prover *p) {
   if (!asked)
     return NSR_OK;
   qsort(free, asked, sizeof *free, by_work);
-  NSR_TRY(nsr_lag_free(p->ctx, &p->input, &p->at_input, free, asked));
+  enum nsr_status status =
+      nsr_lag_free(p->ctx, &p->input, &p->at_input, free, asked);
+  if (status == NSR_E_UNDECIDED)
+    return too_long(p);
+  NSR_TRY(status);
   for (size_t i = 0; i < n && nsr_proof_open(p->proof); i++)
     if (!in_free_loop(p, &v[i]) && !find_pair(p, free, asked, &v[i])->free)
       NSR_TRY(object_pair(p, &v[i]));
@@ -317,8 +327,11 @@ static enum nsr_status check_open(struct prover *p) {
 static enum nsr_status check_lag(struct prover *p) {
   NSR_TRY(nsr_sights_init(p->ctx, &p->output, &p->sights));
   NSR_TRY(nsr_touches_find(p->ctx, &p->sights, &p->touches));
-  NSR_TRY(nsr_lag_check(p->ctx, &p->output, &p->at_output, &p->sights,
-                        &p->touches, &p->lag));
+  enum nsr_status status = nsr_lag_check(p->ctx, &p->output, &p->at_output,
+                                         &p->sights, &p->touches, &p->lag);
+  if (status == NSR_E_UNDECIDED)
+    return too_long(p);
+  NSR_TRY(status);
   p->proof->pairs = p->lag.looked_at;
   return p->lag.open.n ? check_open(p) : NSR_OK;
 }

@@ -52,6 +52,7 @@ struct nsr_sights {
   NSR_VEC(struct nsr_sight_loop) loops;
   struct nsr_pieces views;
   void *spare[32]; /* storage for runs, by size */
+  uint64_t effort; /* runs gone through so far */
   NSR_VEC(struct nsr_level_run) delta, made;
 };
 
