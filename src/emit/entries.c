@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "base/vec.h"
+#include "base/work.h"
+
 static int by_entry(const void *a, const void *b) {
   const struct nsr_entry *x = a, *y = b;
   if (x->insn != y->insn)
@@ -14,11 +17,6 @@ static int by_entry(const void *a, const void *b) {
   if (x->kind != y->kind)
     return x->kind < y->kind ? -1 : 1;
   return x->which < y->which ? -1 : x->which > y->which;
-}
-
-void nsr_entries_sort(struct nsr_entry *v, size_t n) {
-  if (n)
-    qsort(v, n, sizeof *v, by_entry);
 }
 
 /* The first entry at an instruction. */
@@ -44,4 +42,121 @@ uint32_t nsr_entries_ends(const struct nsr_entry *v, size_t n,
     ends += ends || (scope != NSR_NONE && nsr_scope_in(own, scope, v[e].arm));
   }
   return ends;
+}
+
+/* ---- what there is */
+
+struct finder {
+  struct nsr_ctx *ctx;
+  const struct nsr_plan *plan;
+  int engine;
+  NSR_VEC(struct nsr_entry) v;
+  struct nsr_entries *out;
+};
+
+static enum nsr_status push_entry(struct finder *f, uint32_t scope,
+                                  struct nsr_entry e) {
+  const struct nsr_tree *t = f->plan->tree;
+  const struct nsr_scope *s =
+      &t->local[f->engine].scopes[t->scopes[scope].local[f->engine]];
+  if (e.insn == NSR_NONE)
+    e.insn = s->entry;
+  e.depth = s->depth;
+  NSR_PUSH(f->ctx, NSR_SCRATCH, &f->v, e);
+  return NSR_OK;
+}
+
+/* Markers that are waited for. They belong to the body around the scope they
+ * stand behind, so they come before what a scope that starts there does. */
+static enum nsr_status find_scope_markers(struct finder *f) {
+  const struct nsr_tree *t = f->plan->tree;
+  for (uint32_t i = 0; i < t->nworks; i++) {
+    const struct nsr_work *x = &t->works[i];
+    if (x->marker && x->engine == f->engine && f->plan->update[i] >= 0)
+      NSR_TRY(
+          push_entry(f, x->scope,
+                     (struct nsr_entry){x->insn, 0, x->arm,
+                                        NSR_ENTRY_SCOPE_MARKER, i, 0, false}));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status find_plan_markers(struct finder *f) {
+  for (uint32_t i = 0; i < f->plan->nmarkers; i++) {
+    const struct nsr_plan_marker *m = &f->plan->markers[i];
+    if (nsr_channel_engine(f->plan->tree->program->k, m->channel) ==
+            f->engine &&
+        m->reset == NSR_NONE)
+      NSR_TRY(
+          push_entry(f, m->scope,
+                     (struct nsr_entry){NSR_NONE, 0, 0, NSR_ENTRY_PLAN_MARKER,
+                                        i, 0, false}));
+  }
+  return NSR_OK;
+}
+
+/* A mirror that begins in front of an outermost loop. */
+static enum nsr_status push_start(struct finder *f, uint32_t m, int32_t v) {
+  NSR_PUSH(f->ctx, NSR_SCRATCH, &f->v,
+           (struct nsr_entry){f->plan->mirrors[m].set_at, 0, 0,
+                              NSR_ENTRY_MIRROR, m, v, true});
+  return NSR_OK;
+}
+
+static enum nsr_status find_mirrors(struct finder *f) {
+  const struct nsr_plan *plan = f->plan;
+  for (uint32_t m = 0; m < plan->nmirrors; m++) {
+    if (plan->mirrors[m].engine != f->engine)
+      continue;
+    if (f->out->nmirrors++ == 0)
+      f->out->first_mirror = m;
+    const struct nsr_plan_class *c = &plan->classes[plan->mirrors[m].class];
+    if (plan->mirrors[m].set_at != NSR_NONE)
+      NSR_TRY(push_start(f, m, c->start - plan->mirrors[m].less));
+    else
+      f->out->nprologue++;
+    for (uint32_t i = 0; i < c->nsteps; i++) {
+      const struct nsr_plan_step *step = &plan->steps[c->first_step + i];
+      NSR_TRY(push_entry(f, step->scope,
+                         (struct nsr_entry){NSR_NONE, 0, 0, NSR_ENTRY_MIRROR, m,
+                                            step->add, step->set}));
+    }
+  }
+  return NSR_OK;
+}
+
+/* Waits in front of loops, not again in each iteration. */
+static enum nsr_status find_waits(struct finder *f) {
+  const struct nsr_tree *t = f->plan->tree;
+  const struct nsr_scopes *own = &t->local[f->engine];
+  for (uint32_t i = f->plan->nwaits; i-- > 0;) {
+    const struct nsr_plan_wait *x = &f->plan->waits[i];
+    if (x->at == NSR_NONE)
+      break;
+    if (t->works[x->c].engine != f->engine)
+      continue;
+    const struct nsr_scope *loop =
+        &own->scopes[t->scopes[x->at].local[f->engine]];
+    NSR_PUSH(f->ctx, NSR_SCRATCH, &f->v,
+             (struct nsr_entry){loop->entry, loop->depth - 1, 0, NSR_ENTRY_WAIT,
+                                i, 0, false});
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_entries_find(struct nsr_ctx *ctx,
+                                 const struct nsr_plan *plan, int engine,
+                                 struct nsr_entries *out) {
+  struct finder f = {.ctx = ctx, .plan = plan, .engine = engine, .out = out};
+  *out = (struct nsr_entries){0};
+  NSR_TRY(find_mirrors(&f));
+  NSR_TRY(find_waits(&f));
+  NSR_TRY(find_scope_markers(&f));
+  NSR_TRY(find_plan_markers(&f));
+  if (f.v.n)
+    qsort(f.v.v, f.v.n, sizeof *f.v.v, by_entry);
+  out->v = f.v.v;
+  out->n = f.v.n;
+  nsr_work_count(ctx, NSR_WORK_EMIT, out->n);
+  return NSR_OK;
 }

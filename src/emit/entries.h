@@ -4,7 +4,7 @@
 #ifndef NSR_EMIT_ENTRIES_H
 #define NSR_EMIT_ENTRIES_H
 
-#include "ir/scopes.h"
+#include "sync/plan.h"
 
 /* A marker behind a private scope, a mirror advanced at entry, a marker that
  * counts where a group lacks members, or a wait. */
@@ -26,7 +26,17 @@ struct nsr_entry {
 
 /* By instruction; those at the end of arms first, inner arms before outer
  * ones, then outer scopes before inner ones. */
-void nsr_entries_sort(struct nsr_entry *v, size_t n);
+struct nsr_entries {
+  size_t n;
+  const struct nsr_entry *v;
+  uint32_t first_mirror, nmirrors; /* of the engine, in the plan */
+  uint32_t nprologue;              /* of these begin there */
+};
+
+NSR_MUST_USE enum nsr_status nsr_entries_find(struct nsr_ctx *ctx,
+                                              const struct nsr_plan *plan,
+                                              int engine,
+                                              struct nsr_entries *out);
 
 /* How many of the entries at the end of arms, in front of instruction insn, are
  * run by who comes there from a scope: from the first one on of an arm that it

@@ -3,9 +3,8 @@
  * In front of instruction i stand, in this order: markers at the end of arms
  * that join other code there (inner ones first), which only those who come from
  * the arm run; the prologue (i = 0), what scopes do on entry (outer ones
- * first), waits. Behind a barrier that stays
- * every mirror is set anew. Positions are counted first, then written, since
- * branches need them.
+ * first), waits. Behind a barrier that stays every mirror is set anew.
+ * Positions are counted first, then written, since branches need them.
  */
 #include "emit/weave.h"
 
@@ -29,12 +28,10 @@ struct weave {
                                  NSR_NONE */
   const uint32_t *first_wait; /* by work, into plan->waits */
   uint32_t *wait_at, *work_at;
-  NSR_VEC(struct nsr_entry) entries; /* by insn, then depth */
-  uint32_t first_mirror, nmirrors;
-  uint32_t nprologue; /* mirrors that begin there */
-  uint32_t *start;    /* by instruction 0..n: where its sequence starts */
-  uint32_t *loop;     /* where a new iteration of its loop starts */
-  uint32_t *own;      /* where it stands itself */
+  struct nsr_entries entries; /* by insn, then depth */
+  uint32_t *start; /* by instruction 0..n: where its sequence starts */
+  uint32_t *loop;  /* where a new iteration of its loop starts */
+  uint32_t *own;   /* where it stands itself */
   uint8_t *code;
   uint32_t at; /* next instruction to be written */
 };
@@ -94,106 +91,8 @@ static enum nsr_status find_resets(struct weave *w) {
   return NSR_OK;
 }
 
-static enum nsr_status push_entry(struct weave *w, uint32_t scope,
-                                  struct nsr_entry e) {
-  const struct nsr_tree *t = w->plan->tree;
-  const struct nsr_scope *s =
-      &t->local[w->engine].scopes[t->scopes[scope].local[w->engine]];
-  if (e.insn == NSR_NONE)
-    e.insn = s->entry;
-  e.depth = s->depth;
-  NSR_PUSH(w->ctx, NSR_SCRATCH, &w->entries, e);
-  return NSR_OK;
-}
-
-/* Markers that are waited for. They belong to the body around the scope they
- * stand behind, so they come before what a scope that starts there does. */
-static enum nsr_status find_scope_markers(struct weave *w) {
-  const struct nsr_tree *t = w->plan->tree;
-  for (uint32_t i = 0; i < t->nworks; i++) {
-    const struct nsr_work *x = &t->works[i];
-    if (x->marker && x->engine == w->engine && w->plan->update[i] >= 0)
-      NSR_TRY(
-          push_entry(w, x->scope,
-                     (struct nsr_entry){x->insn, 0, x->arm,
-                                        NSR_ENTRY_SCOPE_MARKER, i, 0, false}));
-  }
-  return NSR_OK;
-}
-
 static bool feeds(const struct weave *w, const struct nsr_plan_marker *m) {
   return nsr_channel_engine(w->k, m->channel) == w->engine;
-}
-
-static enum nsr_status find_plan_markers(struct weave *w) {
-  for (uint32_t i = 0; i < w->plan->nmarkers; i++) {
-    const struct nsr_plan_marker *m = &w->plan->markers[i];
-    if (feeds(w, m) && m->reset == NSR_NONE)
-      NSR_TRY(
-          push_entry(w, m->scope,
-                     (struct nsr_entry){NSR_NONE, 0, 0, NSR_ENTRY_PLAN_MARKER,
-                                        i, 0, false}));
-  }
-  return NSR_OK;
-}
-
-/* A mirror that begins in front of an outermost loop. */
-static enum nsr_status push_start(struct weave *w, uint32_t m, int32_t v) {
-  NSR_PUSH(w->ctx, NSR_SCRATCH, &w->entries,
-           (struct nsr_entry){w->plan->mirrors[m].set_at, 0, 0,
-                              NSR_ENTRY_MIRROR, m, v, true});
-  return NSR_OK;
-}
-
-static enum nsr_status find_mirrors(struct weave *w) {
-  const struct nsr_plan *plan = w->plan;
-  for (uint32_t m = 0; m < plan->nmirrors; m++) {
-    if (plan->mirrors[m].engine != w->engine)
-      continue;
-    if (w->nmirrors++ == 0)
-      w->first_mirror = m;
-    const struct nsr_plan_class *c = &plan->classes[plan->mirrors[m].class];
-    if (plan->mirrors[m].set_at != NSR_NONE)
-      NSR_TRY(push_start(w, m, c->start - plan->mirrors[m].less));
-    else
-      w->nprologue++;
-    for (uint32_t i = 0; i < c->nsteps; i++) {
-      const struct nsr_plan_step *step = &plan->steps[c->first_step + i];
-      NSR_TRY(push_entry(w, step->scope,
-                         (struct nsr_entry){NSR_NONE, 0, 0, NSR_ENTRY_MIRROR, m,
-                                            step->add, step->set}));
-    }
-  }
-  return NSR_OK;
-}
-
-/* Waits in front of loops, not again in each iteration. */
-static enum nsr_status find_waits(struct weave *w) {
-  const struct nsr_tree *t = w->plan->tree;
-  const struct nsr_scopes *own = &t->local[w->engine];
-  for (uint32_t i = w->plan->nwaits; i-- > 0;) {
-    const struct nsr_plan_wait *x = &w->plan->waits[i];
-    if (x->at == NSR_NONE)
-      break;
-    if (t->works[x->c].engine != w->engine)
-      continue;
-    const struct nsr_scope *loop =
-        &own->scopes[t->scopes[x->at].local[w->engine]];
-    NSR_PUSH(w->ctx, NSR_SCRATCH, &w->entries,
-             (struct nsr_entry){loop->entry, loop->depth - 1, 0, NSR_ENTRY_WAIT,
-                                i, 0, false});
-  }
-  return NSR_OK;
-}
-
-static enum nsr_status find_entries(struct weave *w) {
-  NSR_TRY(find_mirrors(w));
-  NSR_TRY(find_waits(w));
-  NSR_TRY(find_scope_markers(w));
-  NSR_TRY(find_plan_markers(w));
-  nsr_entries_sort(w->entries.v, w->entries.n);
-  nsr_work_count(w->ctx, NSR_WORK_EMIT, w->entries.n);
-  return NSR_OK;
 }
 
 /* ---- positions */
@@ -242,14 +141,14 @@ static uint32_t first_behind(const struct weave *w, uint32_t reset) {
 /* The class of the engine's m-th mirror. */
 static const struct nsr_plan_class *class_of(const struct weave *w,
                                              uint32_t m) {
-  return &w->plan->classes[w->plan->mirrors[w->first_mirror + m].class];
+  return &w->plan->classes[w->plan->mirrors[w->entries.first_mirror + m].class];
 }
 
 static uint32_t count_behind(const struct weave *w, uint32_t i) {
   uint32_t reset = w->reset_at[i], n = 0;
   if (reset == NSR_NONE)
     return 0;
-  for (uint32_t m = 0; m < w->nmirrors; m++)
+  for (uint32_t m = 0; m < w->entries.nmirrors; m++)
     n += !class_of(w, m)->lasts;
   for (uint32_t m = first_behind(w, reset);
        m < w->plan->nmarkers && w->plan->markers[m].reset == reset; m++)
@@ -288,7 +187,7 @@ static enum nsr_status find_positions(struct weave *w) {
         break;
     w->start[i] = at;
     if (i == 0)
-      at += w->nprologue;
+      at += w->entries.nprologue;
     w->loop[i] = depth[i] == NSR_NONE ? w->start[i] : at;
     for (; e < w->entries.n && w->entries.v[e].insn == i; e++) {
       at += entry_size(w, &w->entries.v[e]);
@@ -372,8 +271,8 @@ static struct nsr_val imm(int32_t v) { return (struct nsr_val){false, v}; }
  * barrier that stays. */
 static enum nsr_status put_mirrors(struct weave *w, uint32_t i,
                                    uint32_t reset) {
-  for (uint32_t m = 0; m < w->nmirrors; m++) {
-    const struct nsr_mirror *x = &w->plan->mirrors[w->first_mirror + m];
+  for (uint32_t m = 0; m < w->entries.nmirrors; m++) {
+    const struct nsr_mirror *x = &w->plan->mirrors[w->entries.first_mirror + m];
     const struct nsr_plan_class *c = class_of(w, m);
     if (reset == NSR_NONE ? x->set_at != NSR_NONE : c->lasts)
       continue;
@@ -627,7 +526,7 @@ static enum nsr_status weave_stream(struct weave *w, uint32_t exit,
                                     struct nsr_stream *out) {
   NSR_TRY(mark_removed(w, exit));
   NSR_TRY(find_resets(w));
-  NSR_TRY(find_entries(w));
+  NSR_TRY(nsr_entries_find(w->ctx, w->plan, w->engine, &w->entries));
   NSR_TRY(find_positions(w));
   *out = (struct nsr_stream){.engine = (uint8_t)w->engine,
                              .n = w->start[w->in->n]};
