@@ -95,6 +95,28 @@ static void test_enough(void **state) {
     }
 }
 
+/* Without limits: in innermost loops two operations for a wait on average, and
+ * one semaphore for a channel and scope with awaited work. */
+static void test_figures(void **state) {
+  (void)state;
+  static const char *const isas[] = {"tile64", "lane48"};
+  for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
+    for (int g = 0; nsr_gen_names[g]; g++) {
+      struct nsr_ctx *ctx = nsr_ctx_new();
+      struct nsr_rewrite_options o = {.verify = NSR_VERIFY_NONE};
+      struct nsr_rewrite_report r;
+      struct nsr_kernel *out;
+      bool random = strcmp(nsr_gen_names[g], "random") == 0;
+      struct nsr_kernel *k =
+          make(ctx, nsr_gen_names[g], isas[i], 7, random ? 400 : 0);
+      assert_int_equal(nsr_rewrite(ctx, k, NULL, 0, &o, &out, &r), NSR_OK);
+      assert_true(random || r.inner_waits > 0);
+      assert_true(r.inner_operations <= 2 * r.inner_waits);
+      assert_true(r.semaphores <= r.awaited);
+      nsr_ctx_free(ctx);
+    }
+}
+
 /* ---- registers that are free in a part of the stream only */
 
 enum { LOOPS = 6 };
@@ -212,6 +234,7 @@ static void test_random(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_enough),
+      cmocka_unit_test(test_figures),
       cmocka_unit_test(test_one_after_the_other),
       cmocka_unit_test(test_dead_registers),
       cmocka_unit_test(test_random),
