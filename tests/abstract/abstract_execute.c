@@ -168,7 +168,8 @@ static bool passes(struct machine *m, struct core *c,
   int32_t u = find_update(m, x->wait.sem, value);
   if (u < 0)
     return false;
-  hold_against(m, c, &m->updates[u]);
+  if (x->desc->cls != NSR_CONTROL) /* those may be for what is further on */
+    hold_against(m, c, &m->updates[u]);
   learn(&c->known, &m->updates[u].known);
   return true;
 }

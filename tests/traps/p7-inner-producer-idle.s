@@ -3,7 +3,6 @@
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race late copy b, r.r7
-; wrong: race drop copy r.r7, w
 ; right: sed /^.engine \(act\|gen\)/,/^.engine/{s/^ *mov r3, 0/&\
 ;   \n    mov r21, 0\n    mov r22, 0/; s/^ *and r7, r4, 1/    mov r22, r21\
 ;   \n    mov r21, r3\n&/\
