@@ -2,7 +2,7 @@
 ;       count in it: a no-op behind the loop speaks for it.
 ; expect: rewritten
 ; barriers: 1
-; wrong: race late copy b, r
+; wrong: race drop copy b, r
 ; wrong: hang early copy b, r
 ; wrong: race sed :a;N;$!ba;s/\(mov r5, 0[^\n]*\)\(.*\)\
 ;   \n *nop ^s\([0-9]*\)[^\n]*/\1\n    nop ^s\3\2/
