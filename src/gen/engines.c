@@ -71,8 +71,9 @@ enum nsr_status nsr_gen_engines(struct nsr_ctx *ctx, const struct nsr_isa *isa,
 
 /* ---- loops */
 
-const struct nsr_gen_nest nsr_gen_loop = {
-    .head = "    ld   r1, tiles\n", .nlevels = 1, .levels = {{"", "r2", "r1"}}};
+const struct nsr_gen_nest nsr_gen_loop = {.head = "    ld   r1, tiles\n",
+                                          .nlevels = 1,
+                                          .levels = {{"", "r2", "r1", NULL}}};
 
 struct streams {
   const struct nsr_gen_nest *nest;
@@ -102,8 +103,11 @@ static void put_steps(struct nsr_strbuf *out, const struct streams *s,
 /* A level's lines up to the loop inside it, and the loop's first ones. */
 static void open_level(struct nsr_strbuf *out, const struct streams *s,
                        int engine, int l) {
-  if (l < s->nest->nlevels)
-    nsr_strbuf_printf(out, "    mov  %s, 0\n", s->nest->levels[l].counter);
+  if (l < s->nest->nlevels) {
+    const char *head = s->nest->levels[l].head;
+    nsr_strbuf_printf(out, "    mov  %s, 0\n%s", s->nest->levels[l].counter,
+                      head ? head : "");
+  }
   put_steps(out, s, engine, NSR_GEN_BEGIN(l));
   if (l == s->nest->nlevels)
     return;

@@ -432,11 +432,15 @@ static const struct nsr_gen_role in_sbuf_roles[NROLES] = {
 static const struct nsr_gen_nest constant_trips = {
     .head = "    ld   r1, mt\n",
     .nlevels = 3,
-    .levels = {{"m", "r2", "r1"}, {"n", "r4", "NT"}, {"k", "r6", "KT"}}};
+    .levels = {{"m", "r2", "r1", NULL},
+               {"n", "r4", "NT", NULL},
+               {"k", "r6", "KT", NULL}}};
 static const struct nsr_gen_nest loaded_trips = {
     .head = "    ld   r1, mt\n    ld   r3, nt\n    ld   r5, kt\n",
     .nlevels = 3,
-    .levels = {{"m", "r2", "r1"}, {"n", "r4", "r3"}, {"k", "r6", "r5"}}};
+    .levels = {{"m", "r2", "r1", NULL},
+               {"n", "r4", "r3", NULL},
+               {"k", "r6", "r5", NULL}}};
 
 /* ---- tensors */
 
