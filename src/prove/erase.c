@@ -46,15 +46,18 @@ static bool same_tensors(const struct match *m, uint32_t i, uint32_t o) {
   return true;
 }
 
-static bool same(const struct match *m, uint32_t i, uint32_t o) {
+static bool alike(const struct match *m, uint32_t i, uint32_t o, bool exact) {
   const struct nsr_isa *isa = m->all->in->k->isa;
   uint8_t x[NSR_MAX_WORD], y[NSR_MAX_WORD];
-  bool exact = m->exact[i];
   return strip(isa, &m->a[i], exact, nsr_stream_word(m->all->in->k, m->in, i),
                x) &&
          strip(isa, &m->b[o], exact, nsr_stream_word(m->all->out->k, m->out, o),
                y) &&
          memcmp(x, y, isa->word) == 0 && same_tensors(m, i, o);
+}
+
+static bool same(const struct match *m, uint32_t i, uint32_t o) {
+  return alike(m, i, o, m->exact[i]);
 }
 
 /* Does nothing but wait for or tell this kernel. */
@@ -76,6 +79,15 @@ static bool may_insert(const struct nsr_node *n) {
 
 /* ---- matching */
 
+/* Whether input instruction i is of an island and could be output instruction
+ * o, or be erased, if it were not. Who made the output may have read what is an
+ * island here. */
+static bool only_exact(const struct match *m, uint32_t i, uint32_t o) {
+  return i < m->in->n && m->exact[i] &&
+         (m->a[i].cls == NSR_BARRIER || only_syncs(&m->a[i]) ||
+          alike(m, i, o, false));
+}
+
 static enum nsr_status object_at(struct match *m, uint32_t o, uint32_t i,
                                  const char *what) {
   const char *at = nsr_proof_place(m->ctx, m->all->out, m->engine, o);
@@ -83,6 +95,12 @@ static enum nsr_status object_at(struct match *m, uint32_t o, uint32_t i,
       i < m->in->n ? nsr_proof_place(m->ctx, m->all->in, m->engine, i) : "end";
   if (!at || !from)
     return NSR_E_NOMEM;
+  if (only_exact(m, i, o))
+    return nsr_proof_object(m->ctx, m->proof, NSR_PROOF_UNDECIDED,
+                            NSR_RULE_ERASURE,
+                            "%s of the output is not as %s of the input, whose "
+                            "order is not known",
+                            at, from);
   return nsr_proof_object(m->ctx, m->proof, NSR_PROOF_REFUTED, NSR_RULE_ERASURE,
                           "%s of the output %s (%s of the "
                           "input comes next)",
