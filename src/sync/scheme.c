@@ -28,14 +28,17 @@ struct choice {
 
 /* ---- what there is */
 
+/* Those of islands come last: the barriers in front of an island and behind it
+ * let nothing that counts be under way, and set all to 0. */
 static enum nsr_status find_semaphores(struct choice *p, uint32_t max) {
   const struct nsr_kernel *k = p->t->program->k;
   NSR_NEW(p->ctx, NSR_SCRATCH, p->c->sems, k->owned_last - k->owned_first + 1u);
-  for (uint32_t s = k->owned_first; s <= k->owned_last && p->c->nsems < max;
-       s++)
-    if ((!p->t->taken || !p->t->taken[s]) &&
-        !nsr_facts_keep_semaphore(p->t->program->facts, s))
-      p->c->sems[p->c->nsems++] = (uint16_t)s;
+  for (int taken = 0; taken < 2; taken++)
+    for (uint32_t s = k->owned_first; s <= k->owned_last && p->c->nsems < max;
+         s++)
+      if ((p->t->taken && p->t->taken[s]) == taken &&
+          !nsr_facts_keep_semaphore(p->t->program->facts, s))
+        p->c->sems[p->c->nsems++] = (uint16_t)s;
   return NSR_OK;
 }
 
