@@ -89,14 +89,19 @@ static void coarsen(struct nsr_facts *f) {
   f->n = n;
 }
 
+/* Behind the last; no sum with a null pointer. */
+static const struct nsr_fact *end_of(const struct nsr_facts *f) {
+  return f->n ? f->v + f->n : f->v;
+}
+
 enum nsr_status nsr_facts_zip(struct nsr_facts_pool *pool,
                               struct nsr_facts *out, const struct nsr_facts *a,
                               const struct nsr_facts *b, enum nsr_facts_op op,
                               uint32_t most, bool *coarse) {
   /* each end of a stretch ends at most one of the result's */
   NSR_TRY(reserve(pool, out, 2 * (a->n + b->n) + 1, 0));
-  const struct nsr_fact *pa = a->v, *pb = b->v, *ea = pa + a->n,
-                        *eb = pb + b->n;
+  const struct nsr_fact *pa = a->v, *pb = b->v, *ea = end_of(a),
+                        *eb = end_of(b);
   struct nsr_fact *o = out->v;
   uint32_t x = 0, last = 0, n = 0; /* last: level of the stretch up to x */
   for (;;) {
@@ -119,8 +124,10 @@ enum nsr_status nsr_facts_zip(struct nsr_facts_pool *pool,
       break;
     last = level;
     x = until;
-    pa += pa < ea && pa->hi <= x;
-    pb += pb < eb && pb->hi <= x;
+    if (pa < ea && pa->hi <= x)
+      pa++;
+    if (pb < eb && pb->hi <= x)
+      pb++;
   }
   out->n = n;
   if (n > NSR_MAX_FACTS) {

@@ -50,7 +50,7 @@ struct nsr_gen_kernel {
 
 extern const struct nsr_gen_kernel nsr_gen_sync_bound, nsr_gen_rmsnorm,
     nsr_gen_matmul, nsr_gen_adamw, nsr_gen_rotating_banks, nsr_gen_page_table,
-    nsr_gen_paged_attention, nsr_gen_random;
+    nsr_gen_paged_attention, nsr_gen_flash_attention, nsr_gen_random;
 
 /* What is asked of one engine: instructions that it must have, and one that
  * tells which kind is meant where several could do (NULL: any). Mnemonics,

@@ -489,7 +489,9 @@ static void usage(void **state) {
       {"lane48",
        "paged-attention",
        {{"longest", 4096}, {"max", 1 << 16}},
-       "65536 sequences are beyond"},
+       "rows of up to 20, are beyond"},
+      {"tile64", "flash-attention", {{"rows", 5}}, "square, not 5 x 4"},
+      {"lane48", "flash-attention", {{"dim", 33}}, "33 is not in 1..32"},
       {"lane48", "matmul", {{"depth", 33}}, "33 is not in 1..32"},
       {"lane48", "matmul", {{"cols", 513}}, "PSUM, which has 4096"},
   };
@@ -554,6 +556,7 @@ static void lacks(void **state) {
   lacking("adamw", "ts", -1, "an engine with ts tt, which less");
   lacking("page-table", "act", -1, "an engine with act, which less");
   lacking("paged-attention", "tp", -1, "an engine with ldw mm tp, which less");
+  lacking("flash-attention", "actb", -1, "with act actb cast, which less");
   lacking("random", "tt", -1, "an engine with tt copy memset, which less");
   lacking("random", "ld", 0, "on all engines; mat of less");
 }

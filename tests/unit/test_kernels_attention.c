@@ -114,8 +114,8 @@ static void paged_case(const struct nsr_isa *isa, int seqs, int longest,
   struct paged x = {.lens = integers(k, "lens", n),
                     .table = integers(k, "table", n * (size_t)longest),
                     .q = matrix(k, "q", n * D * H),
-                    .k = matrix(k, "kc", (size_t)NPAGES * D * T),
-                    .v = matrix(k, "vc", (size_t)NPAGES * T * D),
+                    .k = matrix(k, "k", (size_t)NPAGES * D * T),
+                    .v = matrix(k, "v", (size_t)NPAGES * T * D),
                     .out = calloc(n + 1, H * D * sizeof(float))};
   assert_non_null(x.out);
   for (int s = 0; s < seqs; s++)
@@ -144,7 +144,78 @@ static void paged(void **state) {
                    buffers);
 }
 
+/* ---- flash */
+
+enum { BQ = 3, BK = 5, SQUARE = 4, MOST = T };
+
+struct flash {
+  int queries, keys, top; /* tiles */
+  int rows, cols;
+  bool causal;
+  float *q, *k, *v, *out;
+};
+
+static void flash_row(const struct flash *x, int row) {
+  int tile = row / x->rows, nq = x->top * x->rows, nk = x->top * x->cols;
+  struct head h;
+  float scores[MOST];
+  head_start(&h);
+  for (int j = 0; j < x->keys && (!x->causal || j <= tile); j++) {
+    int seen = x->causal && j == tile ? row % x->rows + 1 : x->cols;
+    scores_of(x->q, nq, row, x->k + j * x->cols, nk, seen, scores);
+    head_tile(&h, scores, x->v + j * x->cols * D, seen);
+  }
+  head_end(&h, x->out + row * D);
+}
+
+static void flash_case(const struct nsr_isa *isa, int queries, int keys,
+                       bool causal, int buffers) {
+  struct nsr_ctx *ctx = new_ctx();
+  struct flash x = {.queries = queries,
+                    .keys = keys,
+                    .top = queries > keys ? queries : keys,
+                    .rows = causal ? SQUARE : BQ,
+                    .cols = causal ? SQUARE : BK,
+                    .causal = causal};
+  x.top = x.top > 1 ? x.top : 1;
+  struct nsr_setting settings[] = {
+      {"queries", queries}, {"keys", keys},       {"rows", x.rows},
+      {"cols", x.cols},     {"dim", D},           {"causal", causal},
+      {"max", 1},           {"buffers", buffers}, {"seed", 3}};
+  struct nsr_kernel *k = make(ctx, isa, "flash-attention", settings, 9);
+  size_t nq = (size_t)(x.top * x.rows * D), nk = (size_t)(x.top * x.cols * D);
+  size_t bytes = (size_t)(queries * x.rows * D) * sizeof(float);
+  x.q = matrix(k, "q", nq);
+  x.k = matrix(k, "k", nk);
+  x.v = matrix(k, "v", nk);
+  x.out = calloc(nq, sizeof *x.out);
+  assert_non_null(x.out);
+  for (int row = 0; row < queries * x.rows; row++)
+    flash_row(&x, row);
+  expect(ctx, k, "out", x.out, bytes);
+  expect_rewritten(ctx, k, "out", x.out, bytes);
+  expect(ctx, by_hand(ctx, k, "flash-attention", settings, 9), "out", x.out,
+         bytes);
+  free(x.out);
+  free(x.v);
+  free(x.k);
+  free(x.q);
+  nsr_ctx_free(ctx);
+}
+
+static void flash(void **state) {
+  (void)state;
+  static const int tiles[][2] = {{0, 2}, {1, 0}, {1, 1}, {2, 1}, {2, 2},
+                                 {3, 3}, {1, 3}, {3, 2}, {7, 9}, {9, 7}};
+  for (int s = 0; nsr_isas[s]; s++)
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
+      for (int causal = 0; causal <= 1; causal++)
+        flash_case(nsr_isas[s], tiles[i][0], tiles[i][1], causal != 0,
+                   1 + (int)i % 3);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(paged)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(paged),
+                                     cmocka_unit_test(flash)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
