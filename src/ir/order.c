@@ -412,17 +412,13 @@ static enum nsr_status spot_at_end(struct order *o, uint32_t private, int e,
 
 static enum nsr_status lay_scope(struct order *o, uint32_t scope);
 
-/* A scope among the elements of a segment. Engines that run the body around
- * it but not it know it by its markers. */
-static enum nsr_status lay_private(struct order *o, uint32_t scope,
-                                   uint32_t *last, uint32_t private) {
+/* The markers by which engines that run the body around a scope but not it
+ * know it. */
+static enum nsr_status lay_markers(struct order *o, uint32_t scope,
+                                   uint32_t *last, uint32_t private,
+                                   uint64_t channels) {
   const struct nsr_common *x = &o->t->scopes[private];
-  uint64_t channels = channels_of(o->t, private);
   struct spots at = {{0}, {0}};
-  NSR_TRY(
-      push_part(o, scope, last,
-                (struct nsr_part){.kind = NSR_PART_SCOPE, .first = private}));
-  NSR_TRY(lay_scope(o, private));
   if (x->engines == o->t->scopes[scope].engines || x->nmarkers > 0)
     return NSR_OK;
   for (int e = 0; e < NSR_MAX_ENGINES; e++) {
@@ -436,10 +432,65 @@ static enum nsr_status lay_private(struct order *o, uint32_t scope,
   return push_run(o, scope, last, start);
 }
 
+/* By engine: an arm of its own whose markers are still to come, NSR_NONE: none.
+ * They stand where it joins the other arm of its branch, and what that one does
+ * is in front of them. */
+struct joins {
+  uint32_t arm[NSR_MAX_ENGINES];
+  uint64_t channels[NSR_MAX_ENGINES];
+};
+
+/* Whether the element behind w in a segment is the other arm of its branch. */
+static bool other_follows(const struct nsr_tree *t, const struct nsr_part *part,
+                          uint32_t w) {
+  const struct nsr_work *x = &t->works[w], *y = x + 1;
+  return w + 1 < part->first + part->n && y->engine == x->engine &&
+         y->nested != NSR_NONE && y->insn == x->insn &&
+         t->scopes[x->nested].kind == NSR_SCOPE_ARM &&
+         t->scopes[y->nested].kind == NSR_SCOPE_ARM;
+}
+
+/* Lays the markers that were to come behind a scope's other arm. */
+static enum nsr_status lay_joined(struct order *o, uint32_t scope,
+                                  uint32_t *last, struct joins *joins,
+                                  uint32_t laid) {
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    uint32_t arm = joins->arm[e], w = o->t->scopes[laid].elements[e];
+    if (arm == NSR_NONE || w == NSR_NONE)
+      continue;
+    joins->arm[e] = NSR_NONE;
+    NSR_TRY(lay_markers(o, scope, last, arm, joins->channels[e]));
+  }
+  return NSR_OK;
+}
+
+/* A scope among the elements of a segment. */
+static enum nsr_status lay_private(struct order *o, uint32_t scope,
+                                   uint32_t *last, const struct nsr_part *part,
+                                   struct joins *joins, uint32_t private) {
+  const struct nsr_common *x = &o->t->scopes[private];
+  uint64_t channels = channels_of(o->t, private); /* until it is laid */
+  int e = only_engine(x);
+  NSR_TRY(
+      push_part(o, scope, last,
+                (struct nsr_part){.kind = NSR_PART_SCOPE, .first = private}));
+  NSR_TRY(lay_scope(o, private));
+  NSR_TRY(lay_joined(o, scope, last, joins, private));
+  if (e < 0 || !other_follows(o->t, part, x->elements[e]))
+    return lay_markers(o, scope, last, private, channels);
+  joins->arm[e] = private;
+  joins->channels[e] = channels;
+  return NSR_OK;
+}
+
 static enum nsr_status lay_segment(struct order *o, uint32_t scope,
                                    uint32_t *last, uint32_t p) {
-  const uint32_t *sorted = o->sorted + o->t->parts[p].first;
+  const struct nsr_part *part = &o->t->parts[p];
+  const uint32_t *sorted = o->sorted + part->first;
   uint32_t start = (uint32_t)o->works.n;
+  struct joins joins;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    joins.arm[e] = NSR_NONE;
   for (uint32_t i = 0; i < o->count[p]; i++) {
     const struct nsr_work *w = &o->t->works[sorted[i]];
     if (w->nested == NSR_NONE) {
@@ -448,7 +499,7 @@ static enum nsr_status lay_segment(struct order *o, uint32_t scope,
       continue;
     }
     NSR_TRY(push_run(o, scope, last, start));
-    NSR_TRY(lay_private(o, scope, last, w->nested));
+    NSR_TRY(lay_private(o, scope, last, part, &joins, w->nested));
     start = (uint32_t)o->works.n;
   }
   return push_run(o, scope, last, start);

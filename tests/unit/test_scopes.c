@@ -89,8 +89,8 @@ static const struct pass_case single[] = {
           "t: dma q0, a, a\nj: sync 3\n halt\n"
           ".engine act\n sync 3\n halt\n",
      NSR_OK,
-     "program 0\n  arm 1\n    sp[3] dma q0\n  marker of q0 in front of sp[4]\n"
-     "  arm 2\n    sp[1] st\n  marker of sp in front of sp[4]\n"
+     "program 0\n  arm 1\n    sp[3] dma q0\n  arm 2\n    sp[1] st\n"
+     "  marker of q0 in front of sp[4]\n  marker of sp in front of sp[4]\n"
      "  sync 3\n"},
     {"private rest of a body: the marker stands in the header",
      HEAD ".engine sp\nl: br.ge r1, 3, d\n sync\n add r1, r1, 1\n"
