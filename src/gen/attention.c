@@ -296,28 +296,6 @@ static const char *text_of(const struct kind *kind, const char *text) {
 
 /* ---- tensors */
 
-static void table(struct nsr_strbuf *out, const char *name, int64_t at,
-                  int64_t n, uint64_t seed, int64_t most) {
-  nsr_strbuf_printf(out,
-                    ".tensor %s dram i32 [%" PRId64 "] at %" PRId64
-                    " input range 0 %" PRId64,
-                    name, n, at, most);
-  nsr_gen_random_below(out, seed, (uint64_t)n, (uint32_t)(most + 1));
-  nsr_strbuf_puts(out, "\n");
-}
-
-/* Rows of bf16, or without contents of f32; gives the place behind them. */
-static int64_t rows(struct nsr_strbuf *out, const char *name, int64_t at,
-                    int64_t n, int64_t cols, int64_t seed) {
-  nsr_strbuf_printf(
-      out, ".tensor %s dram %s [%" PRId64 ", %" PRId64 "] at %" PRId64 " %s",
-      name, seed ? "bf16" : "f32", n, cols, at, seed ? "input" : "output");
-  if (seed)
-    nsr_gen_random_bf16(out, (uint64_t)seed, (uint64_t)(n * cols));
-  nsr_strbuf_puts(out, "\n");
-  return at + (n * cols * (seed ? 2 : 4) + 63) / 64 * 64;
-}
-
 static void on_chip(const struct kind *kind, struct nsr_strbuf *out) {
   nsr_strbuf_puts(out,
                   ".const B 4*H+2*M*T+2*M*D+2*H\n"
@@ -424,6 +402,13 @@ static void trips(struct nsr_strbuf *out, const char *name, int64_t at,
                     name, at, top, n);
 }
 
+/* Tiles of f32 behind all other tensors. */
+static void output(struct nsr_strbuf *out, int64_t at, int64_t tiles) {
+  nsr_strbuf_printf(
+      out, ".tensor out dram f32 [%" PRId64 "*H, D] at %" PRId64 " output\n",
+      tiles, at);
+}
+
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* ---- paged-attention */
@@ -432,7 +417,8 @@ static enum nsr_status make_paged(struct nsr_ctx *ctx,
                                   const struct nsr_gen_request *request,
                                   struct nsr_strbuf *out) {
   const int64_t *v = request->v;
-  int64_t top = larger(v[MAX], v[SEQS]), seed = 8 * v[SEED] + 1;
+  int64_t top = larger(v[MAX], v[SEQS]);
+  uint64_t seed = 8 * (uint64_t)v[SEED] + 1;
   int64_t at = (64 + 4 * top * (1 + v[LONGEST]) + 63) / 64 * 64;
   int64_t bytes = at + 4 * v[PAGES] * v[DIM] * v[COLS] +
                   top * 6 * v[DIM] * v[ROWS] + 4 * 64;
@@ -442,13 +428,13 @@ static enum nsr_status make_paged(struct nsr_ctx *ctx,
                 request, engines, out));
   nsr_strbuf_printf(out, ".const L %" PRId64 "\n%s", v[LONGEST], paged.layout);
   trips(out, "seqs", 0, v[SEQS], top);
-  table(out, "lens", 64, top, (uint64_t)seed, v[LONGEST]);
-  table(out, "table", 64 + 4 * top, top * v[LONGEST], (uint64_t)seed + 1,
-        v[PAGES] - 1);
-  at = rows(out, "q", at, top * v[DIM], v[ROWS], seed + 2);
-  at = rows(out, "k", at, v[PAGES] * v[DIM], v[COLS], seed + 3);
-  at = rows(out, "v", at, v[PAGES] * v[COLS], v[DIM], seed + 4);
-  rows(out, "out", at, top * v[ROWS], v[DIM], 0);
+  nsr_gen_table(out, "lens", 64, top, seed, v[LONGEST]);
+  nsr_gen_table(out, "table", 64 + 4 * top, top * v[LONGEST], seed + 1,
+                v[PAGES] - 1);
+  at = nsr_gen_rows(out, "q", at, top * v[DIM], v[ROWS], seed + 2);
+  at = nsr_gen_rows(out, "k", at, v[PAGES] * v[DIM], v[COLS], seed + 3);
+  at = nsr_gen_rows(out, "v", at, v[PAGES] * v[COLS], v[DIM], seed + 4);
+  output(out, at, top);
   streams(&paged, request, engines, out);
   return NSR_OK;
 }
@@ -488,7 +474,8 @@ static enum nsr_status make_flash(struct nsr_ctx *ctx,
   const int64_t *v = request->v;
   const struct kind *kind = v[CAUSAL] ? &causal : &full;
   int64_t top = larger(v[MAX_TILES], larger(v[QUERIES], v[KEYS]));
-  int64_t seed = 8 * v[SEED] + 1, most = larger(v[ROWS], v[COLS]), at = 128;
+  int64_t most = larger(v[ROWS], v[COLS]), at = 128;
+  uint64_t seed = 8 * (uint64_t)v[SEED] + 1;
   int64_t bytes = 6 * 64 + 8 * v[COLS] * v[ROWS] +
                   top * v[DIM] * (6 * v[ROWS] + 4 * v[COLS]);
   int engines[NROLES];
@@ -503,12 +490,12 @@ static enum nsr_status make_flash(struct nsr_ctx *ctx,
   nsr_strbuf_printf(out, ".const NT %" PRId64 "\n%s", top, kind->layout);
   trips(out, "queries", 0, v[QUERIES], top);
   trips(out, "keys", 64, v[KEYS], top);
-  at = rows(out, "q", at, v[DIM], top * v[ROWS], seed);
-  at = rows(out, "k", at, v[DIM], top * v[COLS], seed + 1);
-  at = rows(out, "v", at, top * v[COLS], v[DIM], seed + 2);
-  at = rows(out, "out", at, top * v[ROWS], v[DIM], 0);
+  at = nsr_gen_rows(out, "q", at, v[DIM], top * v[ROWS], seed);
+  at = nsr_gen_rows(out, "k", at, v[DIM], top * v[COLS], seed + 1);
+  at = nsr_gen_rows(out, "v", at, top * v[COLS], v[DIM], seed + 2);
   if (v[CAUSAL])
     mask(out, at, v[ROWS]);
+  output(out, at + 8 * v[ROWS] * v[COLS], top);
   streams(kind, request, engines, out);
   return NSR_OK;
 }

@@ -1,4 +1,5 @@
 /* contents.c - pseudo-random initial contents as base64 text. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "gen/suite.h"
@@ -93,4 +94,26 @@ void nsr_gen_random_i32(struct nsr_strbuf *out, uint64_t seed, uint64_t n) {
 void nsr_gen_random_below(struct nsr_strbuf *out, uint64_t seed, uint64_t n,
                           uint32_t below) {
   add_data(out, &(struct contents){seed, below, 4, i32_element}, n);
+}
+
+void nsr_gen_table(struct nsr_strbuf *out, const char *name, int64_t at,
+                   int64_t n, uint64_t seed, int64_t most) {
+  nsr_strbuf_printf(out,
+                    ".tensor %s dram i32 [%" PRId64 "] at %" PRId64
+                    " input range 0 %" PRId64,
+                    name, n, at, most);
+  nsr_gen_random_below(out, seed, (uint64_t)n, (uint32_t)(most + 1));
+  nsr_strbuf_puts(out, "\n");
+}
+
+int64_t nsr_gen_rows(struct nsr_strbuf *out, const char *name, int64_t at,
+                     int64_t n, int64_t cols, uint64_t seed) {
+  enum { ALIGN = 64 };
+  nsr_strbuf_printf(out,
+                    ".tensor %s dram bf16 [%" PRId64 ", %" PRId64
+                    "] at %" PRId64 " input",
+                    name, n, cols, at);
+  nsr_gen_random_bf16(out, seed, (uint64_t)(n * cols));
+  nsr_strbuf_puts(out, "\n");
+  return (at + 2 * n * cols + ALIGN - 1) / ALIGN * ALIGN;
 }

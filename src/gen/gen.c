@@ -13,13 +13,21 @@
 static const struct nsr_gen_kernel *const suite[] = {
     &nsr_gen_sync_bound,      &nsr_gen_rmsnorm,         &nsr_gen_matmul,
     &nsr_gen_adamw,           &nsr_gen_rotating_banks,  &nsr_gen_page_table,
-    &nsr_gen_paged_attention, &nsr_gen_flash_attention, &nsr_gen_random};
+    &nsr_gen_paged_attention, &nsr_gen_flash_attention, &nsr_gen_moe,
+    &nsr_gen_random};
 enum { NSUITE = sizeof suite / sizeof *suite };
 
-const char *const nsr_gen_names[] = {
-    "sync-bound",     "rmsnorm",    "tiled-matmul",    "adamw",
-    "rotating-banks", "page-table", "paged-attention", "flash-attention",
-    "random",         NULL};
+const char *const nsr_gen_names[] = {"sync-bound",
+                                     "rmsnorm",
+                                     "tiled-matmul",
+                                     "adamw",
+                                     "rotating-banks",
+                                     "page-table",
+                                     "paged-attention",
+                                     "flash-attention",
+                                     "moe",
+                                     "random",
+                                     NULL};
 _Static_assert(sizeof nsr_gen_names / sizeof *nsr_gen_names == NSUITE + 1,
                "every kernel of the suite has a name");
 

@@ -50,7 +50,8 @@ struct nsr_gen_kernel {
 
 extern const struct nsr_gen_kernel nsr_gen_sync_bound, nsr_gen_rmsnorm,
     nsr_gen_matmul, nsr_gen_adamw, nsr_gen_rotating_banks, nsr_gen_page_table,
-    nsr_gen_paged_attention, nsr_gen_flash_attention, nsr_gen_random;
+    nsr_gen_paged_attention, nsr_gen_flash_attention, nsr_gen_moe,
+    nsr_gen_random;
 
 /* What is asked of one engine: instructions that it must have, and one that
  * tells which kind is meant where several could do (NULL: any). Mnemonics,
@@ -131,6 +132,13 @@ void nsr_gen_random_f32(struct nsr_strbuf *out, uint64_t seed, uint64_t n);
 void nsr_gen_random_i32(struct nsr_strbuf *out, uint64_t seed, uint64_t n);
 /* f32 in 0..2. */
 void nsr_gen_random_positive(struct nsr_strbuf *out, uint64_t seed, uint64_t n);
+/* Tensors in DRAM with such contents: numbers 0..most, with that range; rows
+ * of bf16, which gives the place behind them. */
+void nsr_gen_table(struct nsr_strbuf *out, const char *name, int64_t at,
+                   int64_t n, uint64_t seed, int64_t most);
+int64_t nsr_gen_rows(struct nsr_strbuf *out, const char *name, int64_t at,
+                     int64_t n, int64_t cols, uint64_t seed);
+
 /* i32 in 0..below-1. */
 void nsr_gen_random_below(struct nsr_strbuf *out, uint64_t seed, uint64_t n,
                           uint32_t below);

@@ -138,4 +138,14 @@ static float *matrix(const struct nsr_kernel *k, const char *name, size_t n) {
   return out;
 }
 
+/* Rounded to bf16, to nearest even. */
+static inline float rounded(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  bits += UINT32_C(0x7fff) + (bits >> 16 & 1);
+  bits &= UINT32_C(0xffff0000);
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
 #endif

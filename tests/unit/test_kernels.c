@@ -492,6 +492,7 @@ static void usage(void **state) {
        "rows of up to 20, are beyond"},
       {"tile64", "flash-attention", {{"rows", 5}}, "square, not 5 x 4"},
       {"lane48", "flash-attention", {{"dim", 33}}, "33 is not in 1..32"},
+      {"tile64", "moe", {{"tile", 8}}, "7 tokens do not fill a block of 8"},
       {"lane48", "matmul", {{"depth", 33}}, "33 is not in 1..32"},
       {"lane48", "matmul", {{"cols", 513}}, "PSUM, which has 4096"},
   };
@@ -557,6 +558,7 @@ static void lacks(void **state) {
   lacking("page-table", "act", -1, "an engine with act, which less");
   lacking("paged-attention", "tp", -1, "an engine with ldw mm tp, which less");
   lacking("flash-attention", "actb", -1, "with act actb cast, which less");
+  lacking("moe", "dmas", -1, "an engine with dmag dmas, which less");
   lacking("random", "tt", -1, "an engine with tt copy memset, which less");
   lacking("random", "ld", 0, "on all engines; mat of less");
 }

@@ -12,16 +12,6 @@
 
 enum { H = 3, D = 4, T = 5, LENGTH = 9, NPAGES = 7 };
 
-/* Rounded to bf16, to nearest even. */
-static float rounded(float v) {
-  uint32_t bits;
-  memcpy(&bits, &v, sizeof bits);
-  bits += UINT32_C(0x7fff) + (bits >> 16 & 1);
-  bits &= UINT32_C(0xffff0000);
-  memcpy(&v, &bits, sizeof v);
-  return v;
-}
-
 /* One head so far: maximum, sum, output. */
 struct head {
   float max, sum, out[D];
