@@ -432,7 +432,7 @@ static enum nsr_status lay_markers(struct order *o, uint32_t scope,
   return push_run(o, scope, last, start);
 }
 
-/* By engine: an arm of its own whose markers are still to come, NSR_NONE: none.
+/* By engine: an arm whose markers are still to come, NSR_NONE: none.
  * They stand where it joins the other arm of its branch, and what that one does
  * is in front of them. */
 struct joins {
@@ -448,6 +448,24 @@ static bool other_follows(const struct nsr_tree *t, const struct nsr_part *part,
          y->nested != NSR_NONE && y->insn == x->insn &&
          t->scopes[x->nested].kind == NSR_SCOPE_ARM &&
          t->scopes[y->nested].kind == NSR_SCOPE_ARM;
+}
+
+/* The engine of a scope on which the other arm follows, -1: none. Others that
+ * run it have nothing behind it in the segment that would be in front of its
+ * markers then. */
+static int joining_engine(const struct nsr_tree *t, const struct nsr_part *part,
+                          const struct nsr_common *s) {
+  int found = -1;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    uint32_t w = s->elements[e];
+    if (w == NSR_NONE)
+      continue;
+    bool last = w + 1 == part->first + part->n || t->works[w + 1].engine != e;
+    if (!last && (found >= 0 || !other_follows(t, part, w)))
+      return -1;
+    found = last ? found : e;
+  }
+  return found;
 }
 
 /* Lays the markers that were to come behind a scope's other arm. */
@@ -470,13 +488,13 @@ static enum nsr_status lay_private(struct order *o, uint32_t scope,
                                    struct joins *joins, uint32_t private) {
   const struct nsr_common *x = &o->t->scopes[private];
   uint64_t channels = channels_of(o->t, private); /* until it is laid */
-  int e = only_engine(x);
+  int e = joining_engine(o->t, part, x);
   NSR_TRY(
       push_part(o, scope, last,
                 (struct nsr_part){.kind = NSR_PART_SCOPE, .first = private}));
   NSR_TRY(lay_scope(o, private));
   NSR_TRY(lay_joined(o, scope, last, joins, private));
-  if (e < 0 || !other_follows(o->t, part, x->elements[e]))
+  if (e < 0)
     return lay_markers(o, scope, last, private, channels);
   joins->arm[e] = private;
   joins->channels[e] = channels;
