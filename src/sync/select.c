@@ -57,6 +57,8 @@ static enum nsr_status holds(struct select *s, const struct nsr_dep *d,
 static enum nsr_status all_hold(struct select *s, uint32_t w, bool *yes) {
   const struct nsr_deps *deps = s->deps;
   *yes = true;
+  nsr_work_count(s->ctx, NSR_WORK_DEP,
+                 (deps->first[w + 1] - deps->first[w]) / 4);
   for (uint32_t i = deps->first[w]; i < deps->first[w + 1] && *yes; i++)
     NSR_TRY(holds(s, &deps->deps[i], yes));
   return NSR_OK;
