@@ -169,8 +169,12 @@ NSR_MUST_USE enum nsr_status nsr_asm_reader(struct nsr_ctx *ctx,
                                             const struct nsr_kernel *k,
                                             const char *path, const char *text,
                                             size_t n, struct nsr_asm **out);
-/* Moves the cursor to the next line; *more false: there is none. */
-NSR_MUST_USE enum nsr_status nsr_asm_next_line(struct nsr_asm *a, bool *more);
+/* Calls line, with the cursor at its start, for each line; goes on behind
+ * errors of syntax. NSR_E_SYNTAX: there were some. */
+typedef enum nsr_status nsr_asm_line_fn(void *user);
+NSR_MUST_USE enum nsr_status nsr_asm_each_line(struct nsr_asm *a,
+                                               nsr_asm_line_fn *line,
+                                               void *user);
 /* The cursor is behind the directive's word or the macro's name. */
 NSR_MUST_USE enum nsr_status nsr_asm_repeat(struct nsr_asm *a);
 NSR_MUST_USE enum nsr_status nsr_asm_macro(struct nsr_asm *a);

@@ -8,6 +8,7 @@
 
 #include "asm/asm.h"
 #include "asm/asm_quote.h"
+#include "base/work.h"
 
 enum nsr_status nsr_asm_source(struct nsr_asm *a, const char *text, size_t n) {
   a->budget = NSR_ASM_LINES;
@@ -178,7 +179,8 @@ static bool has_params(const struct nsr_asm *a) {
   return false;
 }
 
-enum nsr_status nsr_asm_next_line(struct nsr_asm *a, bool *more) {
+/* Moves the cursor to the next line; *more false: there is none. */
+static enum nsr_status next_line(struct nsr_asm *a, bool *more) {
   NSR_TRY(settle(a, more));
   if (!*more)
     return NSR_OK;
@@ -195,6 +197,20 @@ enum nsr_status nsr_asm_next_line(struct nsr_asm *a, bool *more) {
   if (has_params(a) && memchr(s, '\\', (size_t)(end - s)))
     NSR_TRY(substitute(a, s, end));
   return spend(a, (size_t)(a->line_end - a->line));
+}
+
+enum nsr_status nsr_asm_each_line(struct nsr_asm *a, nsr_asm_line_fn *line,
+                                  void *user) {
+  bool more = true;
+  while (more && !a->fatal) {
+    enum nsr_status status = next_line(a, &more);
+    nsr_work_count(a->ctx, NSR_WORK_ASM, 1);
+    if (status == NSR_OK && more)
+      status = line(user);
+    if (status != NSR_OK && status != NSR_E_SYNTAX)
+      return status;
+  }
+  return a->errors ? NSR_E_SYNTAX : NSR_OK;
 }
 
 /* ---- bodies */

@@ -9,7 +9,8 @@
 #include "object/check.h"
 
 /* Labels, then a directive, an instruction or a macro's use. */
-static enum nsr_status statement(struct nsr_asm *a) {
+static enum nsr_status statement(void *user) {
+  struct nsr_asm *a = user;
   const char *s, *at;
   size_t n;
   bool quoted;
@@ -29,17 +30,10 @@ static enum nsr_status statement(struct nsr_asm *a) {
   return NSR_OK;
 }
 
+/* Errors are counted; what is left undefined is named, too. */
 static enum nsr_status read_all(struct nsr_asm *a) {
-  bool more = true;
-  while (more && !a->fatal) {
-    enum nsr_status status = nsr_asm_next_line(a, &more);
-    nsr_work_count(a->ctx, NSR_WORK_ASM, 1);
-    if (status == NSR_OK && more)
-      status = statement(a);
-    if (status != NSR_OK && status != NSR_E_SYNTAX)
-      return status;
-  }
-  return NSR_OK;
+  enum nsr_status status = nsr_asm_each_line(a, statement, a);
+  return status == NSR_E_SYNTAX ? NSR_OK : status;
 }
 
 /* ---- labels used before they were defined */

@@ -329,7 +329,8 @@ static enum nsr_status label(struct reader *r, const char **name) {
   return NSR_OK;
 }
 
-static enum nsr_status line(struct reader *r) {
+static enum nsr_status line(void *user) {
+  struct reader *r = user;
   struct nsr_asm *a = r->a;
   const char *name, *s;
   size_t n;
@@ -347,19 +348,6 @@ static enum nsr_status line(struct reader *r) {
   if (!then)
     a->p = at;
   return event(r, name, then, start);
-}
-
-static enum nsr_status read_all(struct reader *r) {
-  struct nsr_asm *a = r->a;
-  bool more = true;
-  while (more && !a->fatal) {
-    enum nsr_status status = nsr_asm_next_line(a, &more);
-    if (status == NSR_OK && more)
-      status = line(r);
-    if (status != NSR_OK && status != NSR_E_SYNTAX)
-      return status;
-  }
-  return a->errors ? NSR_E_SYNTAX : NSR_OK;
 }
 
 static enum nsr_status finish(const struct reader *r, const char *path,
@@ -388,7 +376,7 @@ enum nsr_status nsr_external_parse(struct nsr_ctx *ctx,
   enum nsr_status status = nsr_asm_reader(ctx, k, path, text, n, &a);
   struct reader r = {.a = a, .k = k};
   if (status == NSR_OK)
-    status = read_all(&r);
+    status = nsr_asm_each_line(a, line, &r);
   if (status == NSR_OK)
     status = finish(&r, path, out);
   nsr_scratch_release(ctx, mark);

@@ -273,7 +273,8 @@ static enum nsr_status fact(struct reader *r, const char *s, size_t n,
   return nsr_asm_expected(r->a, "race, disjoint, range or reserve");
 }
 
-static enum nsr_status line(struct reader *r) {
+static enum nsr_status line(void *user) {
+  struct reader *r = user;
   struct nsr_asm *a = r->a;
   struct nsr_user_fact f = {.line = nsr_asm_line(a)};
   const char *s, *at;
@@ -288,19 +289,6 @@ static enum nsr_status line(struct reader *r) {
   NSR_TRY(keep_text(r, &f));
   NSR_PUSH(a->ctx, NSR_KEEP, &r->facts, f);
   return NSR_OK;
-}
-
-static enum nsr_status read_all(struct reader *r) {
-  struct nsr_asm *a = r->a;
-  bool more = true;
-  while (more && !a->fatal) {
-    enum nsr_status status = nsr_asm_next_line(a, &more);
-    if (status == NSR_OK && more)
-      status = line(r);
-    if (status != NSR_OK && status != NSR_E_SYNTAX)
-      return status;
-  }
-  return a->errors ? NSR_E_SYNTAX : NSR_OK;
 }
 
 static enum nsr_status finish(const struct reader *r, const char *path,
@@ -325,7 +313,7 @@ enum nsr_status nsr_facts_parse(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   enum nsr_status status = nsr_asm_reader(ctx, k, path, text, n, &a);
   struct reader r = {.a = a, .k = k};
   if (status == NSR_OK)
-    status = read_all(&r);
+    status = nsr_asm_each_line(a, line, &r);
   if (status == NSR_OK)
     status = finish(&r, path, out);
   nsr_scratch_release(ctx, mark);

@@ -212,12 +212,14 @@ static void test_kept_barriers(void **state) {
   struct tally tally = {0};
   unsigned bad = 0, n = kernels(24);
   for (unsigned i = 0; i < n; i++) {
-    struct ask a = {.seed = prng_next(&r) >> 33,
-                    .size = prng_in(&r, 60, MAX_SIZE),
-                    .keep = i % 3 == 0 ? 90 : 25,
-                    .budget = {UINT32_MAX, UINT32_MAX,
-                               i % 2 ? NSR_SCHEME_AUTO
-                                     : (enum nsr_scheme)prng_in(&r, 0, 4)}};
+    struct ask a = {
+        .seed = prng_next(&r) >> 33,
+        .size = prng_in(&r, 60, MAX_SIZE),
+        .keep = i % 3 == 0 ? 90 : 25,
+        .budget = {.registers = UINT32_MAX,
+                   .semaphores = UINT32_MAX,
+                   .scheme = i % 2 ? NSR_SCHEME_AUTO
+                                   : (enum nsr_scheme)prng_in(&r, 0, 4)}};
     bad += !try_ask(&a, &tally);
   }
   print_tally("kept barriers", &tally);
