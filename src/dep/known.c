@@ -17,19 +17,47 @@ static enum nsr_status current_row(struct nsr_walk *w, int engine,
 
 /* ---- what is asked and told */
 
+/* Whether a view that was made, or renewed, behind the last loop knows all but
+ * the last lag executions of q. */
+static bool view_knows(const struct nsr_walk *w, const struct nsr_view *v,
+                       uint32_t q, uint32_t lag) {
+  uint32_t ch = (uint32_t)w->tree->works[q].channel, s = w->slot[q];
+  assert(lag < w->slots.levels && s != NSR_NONE && v->tick == w->now.tick);
+  if (w->item_of[q] != w->item)
+    return nsr_facts_level(&w->pasts.v[v->past].set, s) <= lag;
+  uint32_t level = nsr_set_level(&w->slots, &v->set, ch, s);
+  level += s >= v->at[ch] && s < w->now.at[ch];
+  return level <= lag;
+}
+
 enum nsr_status nsr_walk_known(struct nsr_walk *w, int engine, uint32_t q,
                                uint32_t lag, bool *known) {
   struct nsr_view *row;
-  uint32_t ch = (uint32_t)w->tree->works[q].channel, s = w->slot[q];
-  assert(lag < w->slots.levels && s != NSR_NONE);
   NSR_TRY(current_row(w, engine, &row));
-  if (w->item_of[q] != w->item) {
-    *known = nsr_facts_level(&w->pasts.v[row->past].set, s) <= lag;
+  *known = view_knows(w, row, q, lag);
+  return NSR_OK;
+}
+
+enum nsr_status nsr_walk_tells(struct nsr_walk *w, uint32_t u, uint32_t lag,
+                               uint32_t q, uint32_t qlag, bool *tells) {
+  const struct nsr_view *rec = NULL;
+  bool past = w->item_of[u] != w->item;
+  *tells = u == q && lag <= qlag;
+  if (!*tells && lag < w->lags[u])
+    rec = w->rec[w->record[u] + lag];
+  if (!rec || (past && w->item_of[q] == w->item))
+    return NSR_OK;
+  if (past) {
+    NSR_TRY(nsr_view_adopt(w, w->record[u] + lag, &rec));
+    *tells = nsr_facts_level(&w->pasts.v[rec->past].set, w->slot[q]) <= qlag;
     return NSR_OK;
   }
-  uint32_t level = nsr_set_level(&w->slots, &row->set, ch, s);
-  level += s >= row->at[ch] && s < w->now.at[ch];
-  *known = level <= lag;
+  if (rec->tick != w->now.tick || rec->serial < w->now.passed.serial) {
+    NSR_TRY(nsr_view_copy(w, w->other, rec));
+    NSR_TRY(nsr_view_renew(w, w->other));
+    rec = w->other;
+  }
+  *tells = view_knows(w, rec, q, qlag);
   return NSR_OK;
 }
 

@@ -84,6 +84,13 @@ NSR_MUST_USE enum nsr_status nsr_walk_known(struct nsr_walk *walk, int engine,
                                             uint32_t q, uint32_t lag,
                                             bool *known);
 
+/* Whether a wait for the lag-th latest execution of u tells, by itself, that
+ * all but the last qlag executions of work q, which was announced, have
+ * retired. */
+NSR_MUST_USE enum nsr_status nsr_walk_tells(struct nsr_walk *walk, uint32_t u,
+                                            uint32_t lag, uint32_t q,
+                                            uint32_t qlag, bool *tells);
+
 /* Whether engine knows all executions of all work, that may be asked about, of
  * q's channel up to q. */
 NSR_MUST_USE enum nsr_status nsr_walk_known_up_to(struct nsr_walk *walk,

@@ -12,15 +12,24 @@
 static const uint64_t effort = UINT64_C(10000000);
 static const uint64_t effort_per_work = 30;
 
+/* At one work, so many waits behind one are looked at for what it tells. */
+enum { MOST_LATER = 32 };
+
+/* A wait for a dependence. */
+struct pick {
+  uint32_t dep;
+  bool implied; /* it may follow from others */
+  bool dropped; /* it does */
+};
+
 struct select {
   struct nsr_ctx *ctx;
   const struct nsr_deps *deps;
   struct nsr_walk *walk;
-  uint32_t next;                  /* the work behind the last one */
-  uint32_t *first;                /* by work, into needs */
-  NSR_VEC(struct nsr_need) needs; /* of the whole kernel */
-  NSR_VEC(bool) dropped;          /* by need */
-  uint64_t effort; /* units left for making the item's waits fewer */
+  uint32_t next;              /* the work behind the last one */
+  uint32_t *first;            /* by work, into picks */
+  NSR_VEC(struct pick) picks; /* of the whole kernel */
+  uint64_t effort;            /* units left for making the item's waits fewer */
   bool holds;
 };
 
@@ -39,9 +48,17 @@ uint32_t nsr_needs_awaited(const struct nsr_tree *t, uint32_t p, int engine) {
   return p;
 }
 
-static enum nsr_status enter(struct select *s, const struct nsr_need *n) {
-  int engine = s->deps->tree->works[n->c].engine;
-  return nsr_walk_wait(s->walk, engine, n->p, n->lag);
+static struct nsr_need need_for(const struct select *s, uint32_t dep) {
+  const struct nsr_dep *d = &s->deps->deps[dep];
+  const struct nsr_tree *t = s->deps->tree;
+  uint32_t p = nsr_needs_awaited(t, d->p, t->works[d->c].engine);
+  return (struct nsr_need){d->c, p, p == d->p ? d->lag : 0u};
+}
+
+static enum nsr_status enter(struct select *s, uint32_t dep) {
+  struct nsr_need n = need_for(s, dep);
+  int engine = s->deps->tree->works[n.c].engine;
+  return nsr_walk_wait(s->walk, engine, n.p, n.lag);
 }
 
 /* Whether a dependence holds where the walk stands. */
@@ -64,13 +81,6 @@ static enum nsr_status all_hold(struct select *s, uint32_t w, bool *yes) {
   return NSR_OK;
 }
 
-static struct nsr_need need_for(const struct select *s,
-                                const struct nsr_dep *d) {
-  const struct nsr_tree *t = s->deps->tree;
-  uint32_t p = nsr_needs_awaited(t, d->p, t->works[d->c].engine);
-  return (struct nsr_need){d->c, p, p == d->p ? d->lag : 0u};
-}
-
 /* What has been done since `start` was for fewer waits. */
 static void spend(struct select *s, uint64_t start) {
   uint64_t units = nsr_work(s->ctx, NSR_WORK_DEP) - start;
@@ -79,7 +89,27 @@ static void spend(struct select *s, uint64_t start) {
 
 /* ---- adding */
 
-/* Adds what is not known at work w, from needs.v[first[w]] on. */
+/* A wait that was not known can be known only from waits behind it, at the
+ * same work: where one is taken away no more holds in front of it. So it can
+ * follow from others only where the new wait, or one behind that, says so. */
+static enum nsr_status mark_implied(struct select *s, uint32_t w,
+                                    uint32_t dep) {
+  struct nsr_need n = need_for(s, dep);
+  size_t end = s->picks.n, from = s->first[w];
+  if (end - from > MOST_LATER) {
+    from = end - MOST_LATER;
+    s->picks.v[from - 1].implied = true;
+  }
+  for (size_t i = from; i < end; i++) {
+    struct pick *x = &s->picks.v[i];
+    const struct nsr_dep *d = &s->deps->deps[x->dep];
+    if (!x->implied)
+      NSR_TRY(nsr_walk_tells(s->walk, n.p, n.lag, d->p, d->lag, &x->implied));
+  }
+  return NSR_OK;
+}
+
+/* Adds what is not known at work w, from picks.v[first[w]] on. */
 static enum nsr_status add_needs(struct select *s, uint32_t w) {
   const struct nsr_deps *deps = s->deps;
   for (uint32_t i = deps->first[w]; i < deps->first[w + 1]; i++) {
@@ -87,9 +117,9 @@ static enum nsr_status add_needs(struct select *s, uint32_t w) {
     NSR_TRY(holds(s, &deps->deps[i], &yes));
     if (yes)
       continue;
-    struct nsr_need n = need_for(s, &deps->deps[i]);
-    NSR_APPEND(s->ctx, NSR_SCRATCH, &s->needs, n);
-    NSR_TRY(enter(s, &n));
+    NSR_TRY(mark_implied(s, w, i));
+    NSR_APPEND(s->ctx, NSR_SCRATCH, &s->picks, (struct pick){.dep = i});
+    NSR_TRY(enter(s, i));
   }
   return NSR_OK;
 }
@@ -101,9 +131,9 @@ static enum nsr_status select_work(void *user, struct nsr_walk *walk,
   struct select *s = user;
   (void)walk;
   if (w < s->next)
-    s->needs.n = s->first[w];
+    s->picks.n = s->first[w];
   s->next = w + 1;
-  s->first[w] = (uint32_t)s->needs.n;
+  s->first[w] = (uint32_t)s->picks.n;
   if (s->deps->tree->works[w].island)
     return NSR_OK;
   return add_needs(s, w);
@@ -118,8 +148,8 @@ static enum nsr_status check_work(void *user, struct nsr_walk *walk,
   if (s->deps->tree->works[w].island)
     return NSR_OK;
   for (uint32_t i = s->first[w]; i < s->first[w + 1]; i++)
-    if (!s->dropped.v[i])
-      NSR_TRY(enter(s, &s->needs.v[i]));
+    if (!s->picks.v[i].dropped)
+      NSR_TRY(enter(s, s->picks.v[i].dep));
   NSR_TRY(all_hold(s, w, &s->holds));
   /* stops the walk; nobody reports it */
   return s->holds ? NSR_OK : NSR_E_DIFFERENT;
@@ -131,24 +161,23 @@ static enum nsr_status check_item(struct select *s) {
   return s->holds ? status : NSR_OK;
 }
 
-/* Tries to do without each wait of an item, the last one first; to go through
- * it once takes about so much work. */
+/* Tries to do without each wait of an item that may be implied, the last one
+ * first; to go through it once takes about so much work. */
 static enum nsr_status
 drop_implied(struct select *s, const struct nsr_walk_item *x, uint64_t once) {
   bool tried = false;
-  uint32_t from = x->n ? s->first[x->first] : (uint32_t)s->needs.n;
-  s->first[x->first + x->n] = (uint32_t)s->needs.n;
-  NSR_RESERVE(s->ctx, NSR_SCRATCH, &s->dropped, s->needs.n - s->dropped.n);
-  while (s->dropped.n < s->needs.n)
-    s->dropped.v[s->dropped.n++] = false;
-  for (size_t i = s->needs.n; i-- > from;) {
+  uint32_t from = x->n ? s->first[x->first] : (uint32_t)s->picks.n;
+  s->first[x->first + x->n] = (uint32_t)s->picks.n;
+  for (size_t i = s->picks.n; i-- > from;) {
     uint64_t start = nsr_work(s->ctx, NSR_WORK_DEP);
+    if (!s->picks.v[i].implied)
+      continue;
     if (once > s->effort)
       break;
-    s->dropped.v[i] = tried = true;
+    s->picks.v[i].dropped = tried = true;
     NSR_TRY(check_item(s));
     spend(s, start);
-    s->dropped.v[i] = s->holds;
+    s->picks.v[i].dropped = s->holds;
   }
   if (!tried)
     return NSR_OK;
@@ -156,7 +185,6 @@ drop_implied(struct select *s, const struct nsr_walk_item *x, uint64_t once) {
   if (s->holds)
     return NSR_OK;
   /* sets were made coarser in another way: as they were, then */
-  s->dropped.n = from;
   return nsr_walk_through(s->walk, select_work, s);
 }
 
@@ -167,7 +195,7 @@ static void announce(struct select *s, uint32_t w) {
   uint64_t covered = 0; /* channels */
   for (uint32_t i = s->deps->first[w]; i < s->deps->first[w + 1]; i++) {
     const struct nsr_dep *d = &s->deps->deps[i];
-    struct nsr_need n = need_for(s, d);
+    struct nsr_need n = need_for(s, i);
     nsr_walk_asks(s->walk, nsr_walk_item_of(s->walk, w), d->lag);
     uint64_t channel = UINT64_C(1) << t->works[n.p].channel;
     if (d->overlap == NSR_OVERLAP_NO)
@@ -195,6 +223,23 @@ static enum nsr_status select_items(struct select *s) {
   return NSR_OK;
 }
 
+/* What was picked and not dropped; nothing else stays. */
+static enum nsr_status finish(struct select *s, struct nsr_mark mark,
+                              struct nsr_needs *out) {
+  struct nsr_need *v;
+  uint32_t n = 0;
+  for (size_t i = 0; i < s->picks.n; i++)
+    n += !s->picks.v[i].dropped;
+  NSR_NEW(s->ctx, NSR_SCRATCH, v, n);
+  struct nsr_kept needs = {v, n * sizeof *v};
+  for (size_t i = 0; i < s->picks.n; i++)
+    if (!s->picks.v[i].dropped)
+      *v++ = need_for(s, s->picks.v[i].dep);
+  NSR_TRY(nsr_scratch_release_but(s->ctx, mark, &needs, 1));
+  *out = (struct nsr_needs){n, needs.p};
+  return NSR_OK;
+}
+
 enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
                                  const struct nsr_deps *deps,
                                  struct nsr_needs *out) {
@@ -205,15 +250,5 @@ enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
     announce(&s, w);
   NSR_NEW(ctx, NSR_SCRATCH, s.first, deps->tree->nworks + 1);
   NSR_TRY(select_items(&s));
-  size_t kept = 0;
-  for (size_t i = 0; i < s.needs.n; i++)
-    if (i >= s.dropped.n || !s.dropped.v[i])
-      s.needs.v[kept++] = s.needs.v[i];
-  s.needs.n = kept;
-  struct nsr_need *v;
-  NSR_VEC_DONE(ctx, NSR_SCRATCH, &s.needs, v);
-  struct nsr_kept needs = {v, kept * sizeof *v};
-  NSR_TRY(nsr_scratch_release_but(ctx, mark, &needs, 1));
-  *out = (struct nsr_needs){(uint32_t)kept, needs.p};
-  return NSR_OK;
+  return finish(&s, mark, out);
 }
