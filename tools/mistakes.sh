@@ -5,8 +5,9 @@
 # no file, but can be built), on so many random kernels (200) from a seed (1):
 # how many outputs are not what they should be, and how many of these the static
 # judge does not prove and co-simulation with 32 inputs refutes. Those that
-# neither objects to wait for more, not for less, or are equal by luck; exit 1
-# where a mistake is never found.
+# neither objects to wait for more, not for less, or are equal by luck. And a
+# static judge with a mistake, on as many mutants: of those that it proves some
+# must be refuted. Exit 1 where a mistake is never found.
 set -eu
 . "$(dirname "$0")/setup.sh"
 kernels=${1:-200} seed=${2:-1}
@@ -52,5 +53,17 @@ for mistake in short-footprint always-runs own-hazards; do
   printf '%-16s %4d kernels, %4d other outputs: %4d not proved, %4d refuted\n' \
     "$mistake" "$kernels" "$others" "$unproveds" "$refuteds"
   [ $refuteds -gt 0 ] && [ $unproveds -gt 0 ] || missed=1
+done
+
+# Footprints are the static judge's as well.
+for mistake in blind-proof short-footprint; do
+  wrong=$right-$mistake-judge
+  cmake -S "$root" -B "$wrong" -DNSR_MISTAKE=$mistake >/dev/null
+  cmake --build "$wrong" -j "$jobs" --target mutant_table >/dev/null
+  found=$("$wrong/tests/mutant_table" -s $((kernels * 10)) -f "$seed" 2>&1 |
+    sed -n 's/^level 1 proves \([0-9]*\) mistakes$/\1/p')
+  printf '%-16s %4d mutants, of which level 1 proves %d wrong ones\n' \
+    "$mistake" $((kernels * 10)) "${found:-0}"
+  [ "${found:-0}" -gt 0 ] || missed=1
 done
 exit $missed
