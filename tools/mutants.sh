@@ -3,8 +3,10 @@
 # time and prints for each what the judge says, with the reason where nothing
 # changes.
 #
-# usage: tools/mutants.sh [-B BUILD-FOLDER] [-q] [KERNEL-FILE..]
-#   without files: the kernels of the suite; -q: only the waits that could go
+# usage: tools/mutants.sh [-B BUILD-FOLDER] [-q | -n] [KERNEL-FILE..]
+#   without files: the kernels of the suite; -q: only the waits that could go;
+#   -n: how many waits are needed, with what implies the others; without files
+#   all hand-written kernels and those of the suite, but the random ones
 set -eu
 build=$(dirname "$0")/../build
 if [ "${1-}" = -B ]; then
@@ -15,4 +17,9 @@ fi
   echo "mutants.sh: $build/tests/wait_mutants is not there: build first" >&2
   exit 2
 }
+if [ "$*" = -n ]; then
+  build=$(cd "$build" && pwd)
+  cd "$(dirname "$0")/.."
+  set -- -n fixtures/*/barrier.s fixtures/*/*/barrier.s
+fi
 exec "$build/tests/wait_mutants" "$@"
