@@ -31,7 +31,7 @@
 #include <nsr/rewrite.h>
 #include <nsr/text.h>
 
-#include "../unit/prng.h"
+#include "subject.h"
 
 enum {
   NOPERATORS = 31,
@@ -61,59 +61,32 @@ struct table {
   uint64_t mutants, rewritten, unproved; /* unproved: kernels as they are */
 };
 
-/* A way to rewrite. */
-static const struct way {
-  enum nsr_scheme scheme, published;
-  bool recent;
-} ways[] = {
-    {NSR_SCHEME_AUTO, NSR_SCHEME_AUTO, false},
-    {NSR_SCHEME_PER_LOOP, NSR_SCHEME_AUTO, false},
-    {NSR_SCHEME_PER_ENGINE, NSR_SCHEME_AUTO, false},
-    {NSR_SCHEME_EQUAL_WEIGHT, NSR_SCHEME_AUTO, false},
-    {NSR_SCHEME_PER_INSTRUCTION, NSR_SCHEME_AUTO, false},
-    {NSR_SCHEME_PUBLISHED, NSR_SCHEME_PER_LOOP, false},
-    {NSR_SCHEME_PUBLISHED, NSR_SCHEME_PER_INSTRUCTION, false},
-    {NSR_SCHEME_PUBLISHED, NSR_SCHEME_PER_ENGINE, false},
-    {NSR_SCHEME_PUBLISHED, NSR_SCHEME_PER_LOOP, true},
-};
-enum { NWAYS = sizeof ways / sizeof *ways };
-
-struct kernel_case {
-  struct nsr_ctx *home; /* of the kernels */
-  struct nsr_ctx *ctx;  /* of mutants and judges */
-  struct prng r;
-  const struct nsr_kernel *before, *after;
-  const struct nsr_isa *isa;
-  int64_t seed, size;
-  struct nsr_rewrite_options options;
-};
-
 /* ---- judges */
 
-static int by_proof(const struct kernel_case *c, const struct nsr_kernel *b) {
+static int by_proof(const struct subject *c, const struct nsr_kernel *b) {
   struct nsr_proof proof;
-  if (nsr_prove(c->ctx, c->before, b, &proof) != NSR_OK)
+  if (nsr_prove(c->pool, c->before, b, &proof) != NSR_OK)
     return OPEN;
   return proof.verdict == NSR_PROOF_PROVED ? PASSED : KILLED;
 }
 
-static int by_runs(const struct kernel_case *c, const struct nsr_kernel *b) {
+static int by_runs(const struct subject *c, const struct nsr_kernel *b) {
   const struct nsr_judge_options options = {.inputs = INPUTS, .budget = 20000};
   struct nsr_judgement j;
-  if (nsr_cosimulate(c->ctx, c->before, b, &options, &j) != NSR_OK)
+  if (nsr_cosimulate(c->pool, c->before, b, &options, &j) != NSR_OK)
     return OPEN;
   return j.verdict == NSR_REFUTED ? KILLED
          : j.verdict == NSR_EQUAL ? PASSED
                                   : OPEN;
 }
 
-static int by_orders(const struct kernel_case *c, const struct nsr_kernel *b,
+static int by_orders(const struct subject *c, const struct nsr_kernel *b,
                      bool more) {
   const struct nsr_explore_options options = {
       .inputs = more ? MORE_SMALL_INPUTS : SMALL_INPUTS,
       .states = more ? MORE_STATES : STATES};
   struct nsr_exploration e;
-  if (nsr_explore(c->ctx, c->before, b, &options, &e) != NSR_OK)
+  if (nsr_explore(c->pool, c->before, b, &options, &e) != NSR_OK)
     return OPEN;
   return e.judgement.verdict == NSR_REFUTED ? KILLED
          : e.judgement.verdict == NSR_EQUAL ? PASSED
@@ -121,25 +94,15 @@ static int by_orders(const struct kernel_case *c, const struct nsr_kernel *b,
 }
 
 /* How to make the mutant again. */
-static void tell(const struct kernel_case *c, const struct nsr_operator *op,
+static void tell(const struct subject *c, const struct nsr_operator *op,
                  uint64_t index, const char *what, const char *how) {
-  const struct nsr_rewrite_options *o = &c->options;
-  fprintf(stderr,
-          "%s: %s: random --isa=%s --seed=%" PRId64 " --instructions=%" PRId64
-          ", --alloc=%s",
-          how, what, c->isa->name, c->seed, c->size,
-          nsr_scheme_name(o->scheme));
-  if (o->scheme == NSR_SCHEME_PUBLISHED)
-    fprintf(stderr, " --published-alloc=%s%s", nsr_scheme_name(o->published),
-            o->published_recent ? " --published-most-recent" : "");
-  if (o->limit_registers)
-    fprintf(stderr, " --max-registers=%" PRIu32, o->max_registers);
-  if (o->limit_semaphores)
-    fprintf(stderr, " --max-semaphores=%" PRIu32, o->max_semaphores);
-  fprintf(stderr, ", operator %d, index %" PRIu64 "\n", op->number, index);
+  char name[SUBJECT_NAME];
+  subject_name(c, name);
+  fprintf(stderr, "%s: %s: %s, operator %d, index %" PRIu64 "\n", how, what,
+          name, op->number, index);
 }
 
-static void judge(struct table *t, const struct kernel_case *c,
+static void judge(struct table *t, const struct subject *c,
                   const struct nsr_operator *op, uint64_t index,
                   const struct nsr_kernel *mutant, const char *what) {
   struct row *row = &t->rows[op->number];
@@ -170,91 +133,45 @@ static void judge(struct table *t, const struct kernel_case *c,
 /* ---- kernels */
 
 /* Up to t->most mutants, from a random one on. */
-static void mutate_with(struct table *t, struct kernel_case *c,
+static void mutate_with(struct table *t, struct subject *c,
                         const struct nsr_operator *op) {
   struct nsr_kernel *mutant;
   const char *what;
   uint64_t places, most = (uint64_t)t->most;
-  if (op->instead || nsr_mutate(c->ctx, c->after, op, UINT64_MAX, &mutant,
+  if (op->instead || nsr_mutate(c->pool, c->after, op, UINT64_MAX, &mutant,
                                 &what, &places) != NSR_OK)
     return;
   uint64_t n = places < most ? places : most, start = prng_next(&c->r);
   for (uint64_t i = 0; i < n; i++) {
     uint64_t turn = (start % places + i * places / n) % places;
-    if (nsr_mutate(c->ctx, c->after, op, turn, &mutant, &what, &places) ==
+    if (nsr_mutate(c->pool, c->after, op, turn, &mutant, &what, &places) ==
             NSR_OK &&
-        mutant && nsr_kernel_check(c->ctx, mutant) == NSR_OK)
+        mutant && nsr_kernel_check(c->pool, mutant) == NSR_OK)
       judge(t, c, op, turn, mutant, what);
   }
 }
 
-/* A kernel and what becomes of it; false: it is not rewritten, or not changed.
- */
-static bool prepare(struct kernel_case *c) {
-  struct nsr_setting settings[] = {{"seed", c->seed},
-                                   {"instructions", c->size}};
-  struct nsr_gen_options gen = {
-      .isa = c->isa, .nsettings = 2, .settings = settings};
-  struct nsr_rewrite_report report;
-  struct nsr_kernel *k, *out;
-  bool good =
-      nsr_gen(c->home, "random", &gen, &k) == NSR_OK &&
-      nsr_kernel_check(c->home, k) == NSR_OK &&
-      nsr_rewrite(c->home, k, NULL, 0, &c->options, &out, &report) == NSR_OK &&
-      report.changed;
-  if (!good)
-    return false;
-  c->before = k;
-  c->after = out;
-  return true;
-}
-
-/* Which kernel, and how it is rewritten, by the seed alone. */
-static void choose(const struct table *t, struct kernel_case *c, int64_t seed) {
-  static const uint32_t few[] = {1, 2, 3, 4, 6, 8};
-  int nisas = 0;
-  while (nsr_isas[nisas])
-    nisas++;
-  const struct way *way = &ways[seed / nisas % NWAYS];
-  *c = (struct kernel_case){.isa = nsr_isas[seed % nisas],
-                            .seed = seed,
-                            .r = {(uint64_t)seed},
-                            .options = {.verify = NSR_VERIFY_NONE,
-                                        .scheme = way->scheme,
-                                        .published = way->published,
-                                        .published_recent = way->recent}};
-  struct nsr_rewrite_options *o = &c->options;
-  int64_t least = 4 * c->isa->nengines;
-  c->size = prng_in(&c->r, least, t->insns > least ? t->insns : least);
-  o->limit_registers = prng_in(&c->r, 0, 7) == 0;
-  o->limit_semaphores = prng_in(&c->r, 0, 7) == 0;
-  if (o->limit_registers)
-    o->max_registers = few[prng_in(&c->r, 0, 5)];
-  if (o->limit_semaphores)
-    o->max_semaphores = few[prng_in(&c->r, 0, 5)];
-}
-
 /* The memory of mutants goes with each operator. */
-static bool with_operator(struct table *t, struct kernel_case *c,
+static bool with_operator(struct table *t, struct subject *c,
                           const struct nsr_operator *op) {
-  c->ctx = nsr_ctx_new();
-  if (!c->ctx)
+  c->pool = nsr_ctx_new();
+  if (!c->pool)
     return false;
   if (op == nsr_operators) {
     t->rewritten++;
     t->unproved += by_proof(c, c->after) != PASSED;
   }
   mutate_with(t, c, op);
-  nsr_ctx_free(c->ctx);
+  nsr_ctx_free(c->pool);
   return true;
 }
 
 static bool one_kernel(struct table *t, int64_t seed) {
-  struct kernel_case c;
-  choose(t, &c, seed);
+  struct subject c;
+  subject_choose(&c, seed, t->insns);
   c.home = nsr_ctx_new();
   bool memory = c.home != NULL;
-  if (memory && prepare(&c))
+  if (memory && subject_make(&c))
     for (const struct nsr_operator *op = nsr_operators; op->number && memory;
          op++)
       memory = with_operator(t, &c, op);
