@@ -38,29 +38,6 @@ enum nsr_status nsr_walk_known(struct nsr_walk *w, int engine, uint32_t q,
   return NSR_OK;
 }
 
-enum nsr_status nsr_walk_tells(struct nsr_walk *w, uint32_t u, uint32_t lag,
-                               uint32_t q, uint32_t qlag, bool *tells) {
-  const struct nsr_view *rec = NULL;
-  bool past = w->item_of[u] != w->item;
-  *tells = u == q && lag <= qlag;
-  if (!*tells && lag < w->lags[u])
-    rec = w->rec[w->record[u] + lag];
-  if (!rec || (past && w->item_of[q] == w->item))
-    return NSR_OK;
-  if (past) {
-    NSR_TRY(nsr_view_adopt(w, w->record[u] + lag, &rec));
-    *tells = nsr_facts_level(&w->pasts.v[rec->past].set, w->slot[q]) <= qlag;
-    return NSR_OK;
-  }
-  if (rec->tick != w->now.tick || rec->serial < w->now.passed.serial) {
-    NSR_TRY(nsr_view_copy(w, w->other, rec));
-    NSR_TRY(nsr_view_renew(w, w->other));
-    rec = w->other;
-  }
-  *tells = view_knows(w, rec, q, qlag);
-  return NSR_OK;
-}
-
 enum nsr_status nsr_walk_known_up_to(struct nsr_walk *w, int engine, uint32_t q,
                                      bool *known) {
   struct nsr_view *row = w->rows[w->row[engine]];
@@ -78,18 +55,32 @@ enum nsr_status nsr_walk_wait(struct nsr_walk *w, int engine, uint32_t u,
                               uint32_t lag) {
   struct nsr_view *row = w->rows[w->row[engine]];
   NSR_TRY(nsr_view_renew(w, row));
+  w->told = NULL;
+  w->told_work = u;
+  w->told_lag = lag;
   if (lag >= w->lags[u])
     return nsr_view_learn_one(w, row, u, lag);
   const struct nsr_view *rec = w->rec[w->record[u] + lag];
   if (!rec) /* never ran: tells nothing */
     return NSR_OK;
   if (w->item_of[u] != w->item) {
-    NSR_TRY(nsr_view_adopt(w, w->record[u] + lag, &rec));
-    return nsr_view_merge_past(w, row, rec);
+    NSR_TRY(nsr_view_adopt(w, w->record[u] + lag, &w->told));
+    return nsr_view_merge_past(w, row, w->told);
   }
   NSR_TRY(nsr_view_copy(w, w->other, rec));
   NSR_TRY(nsr_view_renew(w, w->other));
+  w->told = w->other;
   return nsr_view_merge(w, row, w->other, NSR_FACTS_MIN);
+}
+
+bool nsr_walk_told(const struct nsr_walk *w, uint32_t q, uint32_t lag) {
+  if (q == w->told_work)
+    return lag >= w->told_lag;
+  if (!w->told)
+    return false;
+  if (w->item_of[q] != w->item)
+    return nsr_facts_level(&w->pasts.v[w->told->past].set, w->slot[q]) <= lag;
+  return w->told == w->other && view_knows(w, w->told, q, lag);
 }
 
 bool nsr_walk_coarse(const struct nsr_walk *w) {

@@ -84,13 +84,6 @@ NSR_MUST_USE enum nsr_status nsr_walk_known(struct nsr_walk *walk, int engine,
                                             uint32_t q, uint32_t lag,
                                             bool *known);
 
-/* Whether a wait for the lag-th latest execution of u tells, by itself, that
- * all but the last qlag executions of work q, which was announced, have
- * retired. */
-NSR_MUST_USE enum nsr_status nsr_walk_tells(struct nsr_walk *walk, uint32_t u,
-                                            uint32_t lag, uint32_t q,
-                                            uint32_t qlag, bool *tells);
-
 /* Whether engine knows all executions of all work, that may be asked about, of
  * q's channel up to q. */
 NSR_MUST_USE enum nsr_status nsr_walk_known_up_to(struct nsr_walk *walk,
@@ -101,6 +94,10 @@ NSR_MUST_USE enum nsr_status nsr_walk_known_up_to(struct nsr_walk *walk,
  * announced nothing but itself follows. */
 NSR_MUST_USE enum nsr_status nsr_walk_wait(struct nsr_walk *walk, int engine,
                                            uint32_t u, uint32_t lag);
+
+/* Whether the last such wait tells, by itself, that all but the last lag
+ * executions of work q, which was announced, have retired. */
+bool nsr_walk_told(const struct nsr_walk *walk, uint32_t q, uint32_t lag);
 
 /* Whether something known was forgotten, to keep a set small. */
 bool nsr_walk_coarse(const struct nsr_walk *walk);

@@ -117,6 +117,9 @@ struct nsr_walk {
                                 entry of this one; NULL: not yet */
   NSR_VEC(uint32_t) adoptions;
   struct nsr_view *other; /* for a record while it is read */
+  /* the last wait: what follows from it as of then, NULL: only itself */
+  const struct nsr_view *told;
+  uint32_t told_work, told_lag;
   NSR_VEC(struct nsr_past) pasts;
   struct nsr_pieces withouts;
   uint16_t past_slots[NSR_PAST_SLOTS]; /* by hash: past + 1, 0: free; the first

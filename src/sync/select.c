@@ -91,11 +91,10 @@ static void spend(struct select *s, uint64_t start) {
 
 /* A wait that was not known can be known only from waits behind it, at the
  * same work: where one is taken away no more holds in front of it. So it can
- * follow from others only where the new wait, or one behind that, says so. */
-static enum nsr_status mark_implied(struct select *s, uint32_t w,
-                                    uint32_t dep) {
-  struct nsr_need n = need_for(s, dep);
-  size_t end = s->picks.n, from = s->first[w];
+ * follow from others only where the last one entered, the newest pick, or one
+ * behind that, says so. */
+static void mark_implied(struct select *s, uint32_t w) {
+  size_t end = s->picks.n - 1, from = s->first[w];
   if (end - from > MOST_LATER) {
     from = end - MOST_LATER;
     s->picks.v[from - 1].implied = true;
@@ -103,10 +102,8 @@ static enum nsr_status mark_implied(struct select *s, uint32_t w,
   for (size_t i = from; i < end; i++) {
     struct pick *x = &s->picks.v[i];
     const struct nsr_dep *d = &s->deps->deps[x->dep];
-    if (!x->implied)
-      NSR_TRY(nsr_walk_tells(s->walk, n.p, n.lag, d->p, d->lag, &x->implied));
+    x->implied = x->implied || nsr_walk_told(s->walk, d->p, d->lag);
   }
-  return NSR_OK;
 }
 
 /* Adds what is not known at work w, from picks.v[first[w]] on. */
@@ -117,9 +114,9 @@ static enum nsr_status add_needs(struct select *s, uint32_t w) {
     NSR_TRY(holds(s, &deps->deps[i], &yes));
     if (yes)
       continue;
-    NSR_TRY(mark_implied(s, w, i));
     NSR_APPEND(s->ctx, NSR_SCRATCH, &s->picks, (struct pick){.dep = i});
     NSR_TRY(enter(s, i));
+    mark_implied(s, w);
   }
   return NSR_OK;
 }
