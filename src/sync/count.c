@@ -366,12 +366,22 @@ static int64_t cycle(const struct nsr_counts *c, uint32_t cell) {
   return sum;
 }
 
-/* From behind p to the end of the body of `top`, where it comes later than c,
- * and on from there to c; or straight from p to c. */
-int64_t nsr_count_passed(const struct nsr_counts *c,
-                         const struct nsr_need *need) {
+/* A group that only scope `from` adds to. */
+static int64_t less_alone(const struct nsr_counts *c,
+                          const struct nsr_need *need, uint32_t cell,
+                          uint32_t from, uint32_t to) {
+  uint32_t step = nsr_count_step(c, cell, from);
+  int64_t sum = behind(c, cell, from, need->p) + (int64_t)need->lag * step;
+  bool again = need->p >= need->c && nsr_common_in(c->tree, to, from);
+  return again ? sum + step : sum;
+}
+
+/* From behind p to the end of the body of `top`, where it comes later than c;
+ * or straight from p to c; and on to the ends of all bodies around c. */
+int64_t nsr_count_less(const struct nsr_counts *c,
+                       const struct nsr_need *need) {
   const struct nsr_tree *t = c->tree;
-  uint32_t cell = c->cell_of[need->p];
+  uint32_t cell = c->cell_of[need->p], a;
   uint32_t from = t->works[need->p].scope, to = t->works[need->c].scope;
   uint32_t top = nsr_common_shared(t, from, to);
   int64_t sum = 0;
@@ -379,13 +389,16 @@ int64_t nsr_count_passed(const struct nsr_counts *c,
     top = nsr_common_loop(t, top);
   if (top == NSR_NONE)
     return -1;
-  for (uint32_t a = from; a != top; a = t->scopes[a].parent)
+  if (c->own[from])
+    return less_alone(c, need, cell, from, to);
+  for (a = from; a != top; a = t->scopes[a].parent)
     sum += behind(c, cell, a, need->p);
-  for (uint32_t a = to; a != top; a = t->scopes[a].parent)
-    sum += nsr_count_before(c, cell, a, need->c);
-  sum += nsr_count_before(c, cell, top, need->c);
-  sum += need->p >= need->c
-             ? behind(c, cell, top, need->p)
-             : -(int64_t)nsr_count_before(c, cell, top, need->p + 1);
-  return sum + need->lag * cycle(c, cell);
+  sum += behind(c, cell, top, need->p);
+  for (a = to; a != top; a = t->scopes[a].parent)
+    sum += nsr_count_step(c, cell, a);
+  if (need->p >= need->c)
+    sum += nsr_count_step(c, cell, top);
+  for (a = t->scopes[top].parent; a != NSR_NONE; a = t->scopes[a].parent)
+    sum += nsr_count_step(c, cell, a) - nsr_count_before(c, cell, a, need->c);
+  return need->lag ? sum + need->lag * cycle(c, cell) : sum;
 }

@@ -85,9 +85,9 @@ uint32_t nsr_count_before(const struct nsr_counts *c, uint32_t cell,
 /* What the bodies around a place in scope, in front of work x, still add. */
 int64_t nsr_count_ahead(const struct nsr_counts *c, uint32_t cell,
                         uint32_t scope, uint32_t x);
-/* What passes at least from behind the need's execution of p to c; -1: none
- * comes before c. */
-int64_t nsr_count_passed(const struct nsr_counts *c,
-                         const struct nsr_need *need);
+/* What a wait for a need subtracts from a mirror of p's group: what passes at
+ * least from behind p's execution to c, and what the bodies around c still add
+ * then. -1: no execution of p comes before c. */
+int64_t nsr_count_less(const struct nsr_counts *c, const struct nsr_need *need);
 
 #endif

@@ -279,14 +279,12 @@ static enum nsr_status count_loop(struct publish *p, struct sum *s,
   return less(p, s, y->n - k);
 }
 
-/* The sum of N * r over the scopes with members, less what is surely behind
- * the one waited for, and masked. */
+/* The sum of N * r over the scopes with members, less `sub`, what is surely
+ * behind the one waited for, and masked. */
 static enum nsr_status count_all(struct publish *p, struct sum *s,
                                  const struct nsr_publication *x, uint32_t cell,
-                                 const struct nsr_need *need) {
+                                 const struct nsr_need *need, int64_t sub) {
   const struct nsr_counts *c = &p->c.counts;
-  int64_t sub = nsr_count_passed(c, need) +
-                nsr_count_ahead(c, cell, p->t->works[need->c].scope, need->c);
   bool any = false;
   for (uint32_t i = p->first_cell[group_of(p, cell)]; i != NSR_NONE;
        i = p->next_cell[i]) {
@@ -318,10 +316,11 @@ static enum nsr_status make_wait(struct publish *p,
   uint32_t cell = c->cell_of[need->p], first = (uint32_t)p->ops.n;
   struct nsr_publication x = form_of(p, need);
   struct sum s = {.e = &p->engines[p->t->works[need->c].engine]};
-  if (nsr_count_passed(c, need) < 0)
+  int64_t sub = nsr_count_less(c, need);
+  if (sub < 0)
     return NSR_OK;
   if (totals(p))
-    NSR_TRY(count_all(p, &s, &x, cell, need));
+    NSR_TRY(count_all(p, &s, &x, cell, need, sub));
   else if (c->cells[cell].scope == 0)
     s.v = imm((int32_t)nsr_count_before(c, cell, 0, need->p + 1));
   else

@@ -1,6 +1,7 @@
 /* scheme.c - schemes tried until one fits; the waits of the one that does. */
 #include "sync/scheme.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,11 +142,9 @@ static enum nsr_status make_wait(struct choice *p,
                                  const struct nsr_need *need) {
   const struct nsr_counts *c = &p->c->counts;
   uint32_t cell = c->cell_of[need->p];
-  int64_t passed = nsr_count_passed(c, need);
-  if (passed < 0)
+  int64_t less = nsr_count_less(c, need);
+  if (less < 0)
     return NSR_OK;
-  int64_t less =
-      passed + nsr_count_ahead(c, cell, p->t->works[need->c].scope, need->c);
   uint32_t group = p->c->group[nsr_count_group(c, cell)];
   if (less > INT32_MAX / 2)
     return too_far(p, need);
@@ -153,7 +152,7 @@ static enum nsr_status make_wait(struct choice *p,
                             .p = need->p,
                             .lag = need->lag,
                             .at = NSR_NONE,
-                            .sem = group < p->c->nsems ? p->c->sems[group] : 0,
+                            .sem = p->c->sems[group],
                             .is_reg = !is_constant(p, need),
                             .mirror = nsr_count_class(c, cell),
                             .less = (int32_t)less};
@@ -164,32 +163,46 @@ static enum nsr_status make_wait(struct choice *p,
     if (w.value <= 0)
       return NSR_OK;
   }
-  NSR_PUSH(p->ctx, NSR_SCRATCH, &p->c->waits, w);
+  p->c->waits.v[p->c->waits.n++] = w;
   return NSR_OK;
 }
 
 static int by_wait(const void *a, const void *b) {
   const struct nsr_plan_wait *x = a, *y = b;
-  if (x->c != y->c)
-    return x->c < y->c ? -1 : 1;
   if (x->sem != y->sem)
     return x->sem < y->sem ? -1 : 1;
   return x->less < y->less ? -1 : x->less > y->less;
 }
 
-/* One wait per need; of several on one group at one place the strictest. */
-static enum nsr_status make_waits(struct choice *p) {
-  p->c->waits.n = 0;
-  for (uint32_t i = 0; i < p->needs->n; i++)
-    NSR_TRY(make_wait(p, &p->needs->v[i]));
-  if (p->c->waits.n)
-    qsort(p->c->waits.v, p->c->waits.n, sizeof *p->c->waits.v, by_wait);
-  size_t kept = 0;
-  for (size_t i = 0; i < p->c->waits.n; i++)
-    if (kept == 0 || p->c->waits.v[kept - 1].c != p->c->waits.v[i].c ||
-        p->c->waits.v[kept - 1].sem != p->c->waits.v[i].sem)
-      p->c->waits.v[kept++] = p->c->waits.v[i];
+/* Puts the waits from `from` on, at one place, in order; of several on one
+ * group only the strictest stays. */
+static void join_waits(struct choice *p, size_t from) {
+  struct nsr_plan_wait *v = p->c->waits.v;
+  size_t n = p->c->waits.n, kept = from;
+  if (n - from < 2)
+    return;
+  qsort(v + from, n - from, sizeof *v, by_wait);
+  for (size_t i = from; i < n; i++)
+    if (kept == from || v[kept - 1].sem != v[i].sem)
+      v[kept++] = v[i];
   p->c->waits.n = kept;
+}
+
+/* One wait per need, joined place by place. */
+static enum nsr_status make_waits(struct choice *p) {
+  size_t from = 0;
+  p->c->waits.n = 0;
+  NSR_RESERVE(p->ctx, NSR_SCRATCH, &p->c->waits, p->needs->n);
+  for (uint32_t i = 0; i < p->needs->n; i++) {
+    bool begins = i > 0 && p->needs->v[i].c != p->needs->v[i - 1].c;
+    assert(i == 0 || p->needs->v[i - 1].c <= p->needs->v[i].c);
+    if (begins) {
+      join_waits(p, from);
+      from = p->c->waits.n;
+    }
+    NSR_TRY(make_wait(p, &p->needs->v[i]));
+  }
+  join_waits(p, from);
   nsr_work_count(p->ctx, NSR_WORK_SYNC, p->needs->n);
   return NSR_OK;
 }
@@ -330,12 +343,9 @@ static enum nsr_status share_registers(struct choice *p, int e) {
   return p->c->shared[e] ? NSR_OK : share_classes(p, e);
 }
 
+/* Registers of the engine that lacks most. */
 static struct nsr_lack find_lack(const struct nsr_chosen *c, bool tight) {
-  struct nsr_lack lack = {false, -1, c->ngroups, c->nsems};
-  lack.any = lack.want > lack.have;
-  if (lack.any)
-    return lack;
-  lack.want = 0;
+  struct nsr_lack lack = {false, -1, 0, 0};
   for (int e = 0; e < NSR_MAX_ENGINES; e++) {
     uint32_t have = c->free[e].n,
              want = nsr_uses_want(&c->uses[e], have, tight);
@@ -348,6 +358,9 @@ static struct nsr_lack find_lack(const struct nsr_chosen *c, bool tight) {
 /* Makes the waits of the scheme that is set; p->lack says what it lacks. */
 static enum nsr_status attempt(struct choice *p) {
   number_groups(p);
+  p->lack = (struct nsr_lack){true, -1, p->c->ngroups, p->c->nsems};
+  if (p->c->ngroups > p->c->nsems)
+    return NSR_OK;
   NSR_TRY(make_waits(p));
   NSR_TRY(find_uses(p));
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
@@ -361,46 +374,103 @@ static enum nsr_status attempt(struct choice *p) {
 
 /* ---- choosing */
 
-/* Whether the scheme that is set fits for sure: one mirror per class and a
- * register to compute in. Cheaper than an attempt. */
-static bool surely_fits(struct choice *p, uint8_t *engines) {
-  uint32_t classes[NSR_MAX_ENGINES] = {0};
-  number_groups(p);
-  memset(engines, 0, nsr_count_keys(&p->c->counts));
+/* What mixtures take, as scopes go from their own groups into the pools. */
+struct mixture {
+  uint8_t *waiters; /* by cell: engines that wait for it .. */
+  uint8_t *moving;  /* .. with thresholds that are not constant, if it is the
+                       program's and its own */
+  uint8_t *grouped; /* by key: it is a group's */
+  uint8_t *engines; /* by key: with a mirror of that class */
+  uint32_t groups;
+  uint32_t classes[NSR_MAX_ENGINES]; /* and mirrors */
+};
+
+static enum nsr_status find_waiters(struct choice *p, struct mixture *m) {
+  const struct nsr_counts *c = &p->c->counts;
+  NSR_NEW(p->ctx, NSR_SCRATCH, m->waiters, c->ncells);
+  NSR_NEW(p->ctx, NSR_SCRATCH, m->moving, c->ncells);
   for (uint32_t i = 0; i < p->needs->n; i++) {
     const struct nsr_need *need = &p->needs->v[i];
-    int e = p->t->works[need->c].engine;
-    uint8_t *seen =
-        &engines[nsr_count_class(&p->c->counts, p->c->counts.cell_of[need->p])];
-    if (is_constant(p, need) || *seen >> e & 1)
-      continue;
-    *seen |= (uint8_t)(1u << e);
-    classes[e]++;
+    uint32_t cell = c->cell_of[need->p];
+    uint8_t engine = (uint8_t)(1u << p->t->works[need->c].engine);
+    m->waiters[cell] |= engine;
+    if (c->cells[cell].scope != 0 || p->c->resets.base[need->c] == NSR_NONE)
+      m->moving[cell] |= engine;
   }
   nsr_work_count(p->ctx, NSR_WORK_SYNC, p->needs->n);
+  return NSR_OK;
+}
+
+static void count_engines(struct mixture *m, uint32_t engines, uint32_t by) {
+  for (int e = 0; engines >> e; e++)
+    m->classes[e] += (engines >> e & 1) * by;
+}
+
+/* A scope's groups, as is set, are among what the mixture takes. */
+static void mix_in(struct choice *p, struct mixture *m, uint32_t scope) {
+  const struct nsr_counts *c = &p->c->counts;
+  for (uint32_t i = c->first_cell[scope]; i < c->first_cell[scope + 1]; i++) {
+    uint8_t *grouped = &m->grouped[nsr_count_group(c, i)];
+    uint8_t *seen = &m->engines[nsr_count_class(c, i)];
+    uint8_t all = nsr_count_once(c, i) ? m->moving[i] : m->waiters[i];
+    m->groups += !*grouped;
+    *grouped = 1;
+    count_engines(m, all & ~*seen, 1);
+    *seen |= all;
+  }
+}
+
+/* .. and no longer, of a scope that is its own. */
+static void take_out(struct choice *p, struct mixture *m, uint32_t scope) {
+  const struct nsr_counts *c = &p->c->counts;
+  for (uint32_t i = c->first_cell[scope]; i < c->first_cell[scope + 1]; i++) {
+    uint8_t *seen = &m->engines[nsr_count_class(c, i)];
+    m->groups--;
+    count_engines(m, *seen, UINT32_MAX);
+    *seen = 0;
+  }
+}
+
+/* Whether a mixture fits for sure: one mirror per class and a register to
+ * compute in. Cheaper than an attempt. */
+static bool surely_fits(const struct choice *p, const struct mixture *m) {
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    if (classes[e] && classes[e] + 1 > p->c->free[e].n)
+    if (m->classes[e] && m->classes[e] + 1 > p->c->free[e].n)
       return false;
-  return p->c->ngroups <= p->c->nsems;
+  return m->groups <= p->c->nsems;
+}
+
+/* The last number of scopes of their own with which the mixture surely fits;
+ * NSR_NONE: none. */
+static enum nsr_status most_own(struct choice *p, bool weigh_pools,
+                                uint32_t *n) {
+  struct mixture m = {0};
+  uint32_t keys = nsr_count_keys(&p->c->counts);
+  NSR_NEW(p->ctx, NSR_SCRATCH, m.grouped, keys);
+  NSR_NEW(p->ctx, NSR_SCRATCH, m.engines, keys);
+  NSR_TRY(find_waiters(p, &m));
+  set_scheme(p, p->c->norder, p->can_add, weigh_pools);
+  for (uint32_t i = 0; i < p->c->norder; i++)
+    mix_in(p, &m, p->c->order[i]);
+  for (*n = p->c->norder; !surely_fits(p, &m); --*n) {
+    if (*n == 0) {
+      *n = NSR_NONE;
+      break;
+    }
+    uint32_t scope = p->c->order[*n - 1];
+    take_out(p, &m, scope);
+    p->c->counts.own[scope] = false;
+    mix_in(p, &m, scope);
+  }
+  nsr_work_count(p->ctx, NSR_WORK_SYNC, keys + 2 * p->c->counts.ncells);
+  return NSR_OK;
 }
 
 /* Sets and attempts the mixture with most scopes of their own that fits. */
 static enum nsr_status mix(struct choice *p, bool weigh_pools) {
-  uint8_t *engines;
-  uint32_t fits = 0, fails = p->c->norder + 1;
-  NSR_NEW(p->ctx, NSR_SCRATCH, engines, nsr_count_keys(&p->c->counts));
-  set_scheme(p, 0, p->can_add, weigh_pools);
-  if (!surely_fits(p, engines))
-    return attempt(p);
-  while (fails - fits > 1) {
-    uint32_t n = fits + (fails - fits) / 2;
-    set_scheme(p, n, p->can_add, weigh_pools);
-    if (surely_fits(p, engines))
-      fits = n;
-    else
-      fails = n;
-  }
-  set_scheme(p, fits, p->can_add, weigh_pools);
+  uint32_t n;
+  NSR_TRY(most_own(p, weigh_pools, &n));
+  set_scheme(p, n == NSR_NONE ? 0 : n, p->can_add, weigh_pools);
   return attempt(p);
 }
 
