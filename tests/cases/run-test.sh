@@ -37,4 +37,7 @@ wrong other-strict 's/^; strict:.*/; strict: 0/' case21-unknown-effects.s
 wrong touched 's/^; untouched:.*/; untouched: s1/' case12-opaque-operation.s
 wrong no-mistake 's/^; mutants:.*/; mutants: cancel/' case37-every-wait.s
 wrong no-place 's/^; mutants:.*/; mutants: mask/' case37-every-wait.s
+wrong legal 's/illegal: tr yt/illegal: copy yt[8*4]/; s/ op=add//' \
+  case13-engine-of-the-stream.s
+wrong senseless 's/illegal: tr/illegal: xx/' case13-engine-of-the-stream.s
 exit $bad

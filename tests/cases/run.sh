@@ -16,6 +16,7 @@
 #   ; untouched: sN    as often in the output as in the case
 #   ; start: SEM:VALUE the output is refuted if a semaphore holds that at first
 #   ; mutants: OP      each of the output's, and there are some, is refuted
+#   ;   illegal: INSN  in its place it would be no instruction of the engine
 set -u
 bin=$1 work=$2 case=$3
 name=$(basename "$case" .s)
@@ -52,6 +53,13 @@ text=${text# }
 
 "$bin/nsync-as" "$case" -o "$in" 2>"$work/$name.err" ||
   fail "does not assemble"
+for line in $(grep -n '^; *illegal:' "$case" | cut -d: -f1); do
+  sed "${line}s/^; *illegal://" "$case" >"$out.s"
+  "$bin/nsync-as" "$out.s" -o "$out" 2>"$work/$name.err" &&
+    fail "line $line is legal"
+  grep -qF "is no instruction of" "$work/$name.err" ||
+    fail "line $line is wrong for another reason"
+done
 judged=$(field judge)
 [ -z "$judged" ] || "$bin/nsync-cosim" "$in" "$in" 2>&1 | head -n 1 |
   grep -q "^$judged" || fail "the judge does not say \"$judged\" of it"
