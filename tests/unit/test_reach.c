@@ -10,8 +10,8 @@
 
 #include <nsr/rewrite.h>
 
-/* Published thresholds take the most operations; the loop
- * is left forwards at its top, and gone round backwards. */
+/* Published thresholds take the most operations; the loop is left forwards at
+ * its top, and gone round backwards. */
 static const char text[] = ".isa tile64\n.kernel \"k\"\n"
                            ".tensor n dram i32 [1] at 0 input range 0 5\n"
                            ".tensor a sbuf i32 [1, 4] at 0:1, 0 scratch\n"
