@@ -80,6 +80,19 @@ static uint8_t lag_of(const struct search *s, uint32_t p, uint32_t loop,
   return (uint8_t)(lag < NSR_MAX_LAG ? lag : NSR_MAX_LAG);
 }
 
+/* The same if p runs any number of times in each: in front of the start of
+ * which iteration, if not in front of c. */
+static uint8_t back_of(const struct search *s, const struct nsr_dep *d,
+                       uint32_t k) {
+  const struct nsr_tree *t = s->t;
+  uint32_t body = nsr_common_body(t, d->loop);
+  bool nearest = k == 0 || (k == 1 && d->p >= d->c);
+  if (nearest || !nsr_common_in(t, t->works[d->c].scope, body) ||
+      !nsr_common_in(t, t->works[d->p].scope, body))
+    return 0;
+  return (uint8_t)(k < NSR_MAX_BACK ? k : NSR_MAX_BACK);
+}
+
 /* The loop around both works whose iterations tell apart what they touch,
  * NSR_NONE: none. */
 static uint32_t counting_loop(const struct search *s, const struct nsr_form *p,
@@ -116,6 +129,7 @@ static bool set_distance(const struct search *s, const struct nsr_site *x,
   if (k == NSR_NEVER)
     return false;
   d->lag = exact ? lag_of(s, d->p, d->loop, k) : 0;
+  d->back = exact && d->lag == 0 ? back_of(s, d, k) : 0;
   d->distance = (uint8_t)(k < UINT8_MAX ? k : UINT8_MAX);
   d->exact = exact;
   d->sure = exact && k == 0 && !x->may && !s->site->may &&
@@ -201,6 +215,7 @@ static enum nsr_status leave_open(struct search *s, const struct nsr_site *x,
     return s->outside ? add_trouble(s) : NSR_OK;
   if (!set_distance(s, x, false, d))
     d->overlap = NSR_OVERLAP_NO;
+  d->back = 0;
   if (d->lag == 0)
     d->lag = 1;
   return NSR_OK;
@@ -238,7 +253,7 @@ static enum nsr_status look(struct search *s, const struct nsr_chain_entry *e,
   *lag = 0;
   if (!set_distance(s, x, e->work < s->w, &d))
     return NSR_OK;
-  *lag = d.lag;
+  *lag = d.lag ? d.lag : d.back;
   *out = ORDERED;
   if (automatic(s, x))
     return NSR_OK;
@@ -521,6 +536,13 @@ static void merge_distances(const struct nsr_tree *t, struct nsr_dep *to,
   }
 }
 
+/* What both are in front of; a lag and this are not compared. */
+static uint8_t nearer_back(const struct nsr_dep *a, const struct nsr_dep *b) {
+  if (a->loop != b->loop || a->back == 0 || b->back == 0)
+    return 0;
+  return a->back < b->back ? a->back : b->back;
+}
+
 /* Takes pairs that several of their accesses make together, the strictest of
  * each. */
 static void merge_pairs(struct search *s, uint32_t from) {
@@ -538,6 +560,7 @@ static void merge_pairs(struct search *s, uint32_t from) {
       last->overlap = v[i].overlap;
       last->where = v[i].where;
     }
+    last->back = nearer_back(last, &v[i]);
     last->lag = v[i].lag < last->lag ? v[i].lag : last->lag;
     last->sure |= v[i].sure;
     last->unordered &= v[i].unordered;

@@ -3,7 +3,8 @@
  * A dependence (p, c, lag): before an execution of c issues, all but the last
  * lag of the executions of p that come before it in the reference order must
  * have retired. lag 0 is the most recent instance (algorithm.md 3.2), which
- * covers conflicts at every distance and level.
+ * covers conflicts at every distance and level. With `back` it is enough that
+ * what p did in front of an earlier start of an iteration has retired.
  */
 #ifndef NSR_DEP_DEP_H
 #define NSR_DEP_DEP_H
@@ -23,6 +24,8 @@ struct nsr_dep {
   uint32_t loop;    /* around both: that tells apart what they touch, else the
                        innermost; NSR_NONE: none */
   uint8_t lag;      /* 0..NSR_MAX_LAG */
+  uint8_t back;     /* above 0 (lag is 0): only executions in front of the start
+                       of the back-th latest iteration of `loop` (known.h) */
   uint8_t overlap;  /* enum nsr_overlap; NO: nothing is owed */
   bool unordered;   /* a may pair that the input leaves unordered */
   bool allowed;     /* a race that facts allow */

@@ -38,6 +38,26 @@ enum nsr_status nsr_walk_known(struct nsr_walk *w, int engine, uint32_t q,
   return NSR_OK;
 }
 
+/* Whether all in front of the back-th latest of some starts (of an index, or
+ * NSR_NONE) is known. */
+static bool knows_start(const struct nsr_walk *w, const struct nsr_view *v,
+                        uint32_t start, uint32_t back) {
+  return start != NSR_NONE && v->starts[w->starts.v[start].number] < back;
+}
+
+enum nsr_status nsr_walk_known_before(struct nsr_walk *w, int engine,
+                                      uint32_t q, uint32_t loop, uint32_t back,
+                                      bool *known) {
+  struct nsr_view *row;
+  uint32_t start = nsr_walk_find_start(w, q, loop);
+  NSR_TRY(nsr_walk_known(w, engine, q, 0, known));
+  if (*known || start == NSR_NONE || w->item_of[q] != w->item)
+    return NSR_OK;
+  NSR_TRY(current_row(w, engine, &row));
+  *known = knows_start(w, row, start, back);
+  return NSR_OK;
+}
+
 enum nsr_status nsr_walk_known_up_to(struct nsr_walk *w, int engine, uint32_t q,
                                      bool *known) {
   struct nsr_view *row = w->rows[w->row[engine]];
@@ -58,8 +78,12 @@ enum nsr_status nsr_walk_wait(struct nsr_walk *w, int engine, uint32_t u,
   w->told = NULL;
   w->told_work = u;
   w->told_lag = lag;
-  if (lag >= w->lags[u])
-    return nsr_view_learn_one(w, row, u, lag);
+  if (lag >= w->lags[u]) {
+    NSR_TRY(nsr_view_learn_one(w, row, u, lag));
+    if (w->item_of[u] == w->item)
+      nsr_view_settle_starts(w, row);
+    return NSR_OK;
+  }
   const struct nsr_view *rec = w->rec[w->record[u] + lag];
   if (!rec) /* never ran: tells nothing */
     return NSR_OK;
@@ -70,7 +94,9 @@ enum nsr_status nsr_walk_wait(struct nsr_walk *w, int engine, uint32_t u,
   NSR_TRY(nsr_view_copy(w, w->other, rec));
   NSR_TRY(nsr_view_renew(w, w->other));
   w->told = w->other;
-  return nsr_view_merge(w, row, w->other, NSR_FACTS_MIN);
+  NSR_TRY(nsr_view_merge(w, row, w->other, NSR_FACTS_MIN));
+  nsr_view_settle_starts(w, row);
+  return NSR_OK;
 }
 
 bool nsr_walk_told(const struct nsr_walk *w, uint32_t q, uint32_t lag) {
@@ -81,6 +107,14 @@ bool nsr_walk_told(const struct nsr_walk *w, uint32_t q, uint32_t lag) {
   if (w->item_of[q] != w->item)
     return nsr_facts_level(&w->pasts.v[w->told->past].set, w->slot[q]) <= lag;
   return w->told == w->other && view_knows(w, w->told, q, lag);
+}
+
+bool nsr_walk_told_before(const struct nsr_walk *w, uint32_t q, uint32_t loop,
+                          uint32_t back) {
+  if (nsr_walk_told(w, q, 0))
+    return true;
+  return w->told == w->other && w->told && w->item_of[q] == w->item &&
+         knows_start(w, w->told, nsr_walk_find_start(w, q, loop), back);
 }
 
 bool nsr_walk_coarse(const struct nsr_walk *w) {
@@ -260,6 +294,7 @@ static enum nsr_status walk_body(struct nsr_walk *w, uint32_t scope,
   const struct nsr_tree *t = w->tree;
   const struct nsr_common *s = &t->scopes[scope];
   bool ended = false; /* all ways end in arms */
+  NSR_TRY(nsr_state_start(w, scope));
   for (uint32_t p = s->first_part; p != NSR_NONE; p = t->parts[p].next) {
     const struct nsr_part *part = &t->parts[p];
     ended = part->kind == NSR_PART_SCOPE && t->scopes[part->first].to_end;
@@ -313,6 +348,9 @@ enum nsr_status nsr_walk_enter(struct nsr_walk *w, uint32_t item) {
   if (!w->started)
     NSR_TRY(start(w));
   w->item = item;
+  w->nstarts = w->item_starts[item]
+                   ? w->starts.v[w->item_starts[item] - 1].number + 1
+                   : 0;
   w->now.loop = 0;
   w->entered = w->now;
   nsr_slots_enter(w);

@@ -20,6 +20,9 @@
 
 enum { NSR_MAX_LAG = 7 };
 
+/* Starts of iterations that are told apart: the latest ones. */
+enum { NSR_MAX_BACK = 7 };
+
 struct nsr_walk;
 
 /* Called for each work in reference order, maybe several times; waits of the
@@ -50,6 +53,12 @@ void nsr_walk_about(struct nsr_walk *walk, uint32_t p);
  * what follows from that is kept. Implies the two above. */
 void nsr_walk_awaits(struct nsr_walk *walk, uint32_t c, uint32_t p,
                      uint32_t lag);
+
+/* Announces that it may be asked whether what p did in front of some past
+ * iteration of a loop around it is known (theory-channels.md 7). Implies that p
+ * may be asked about. */
+NSR_MUST_USE enum nsr_status nsr_walk_before(struct nsr_walk *walk, uint32_t p,
+                                             uint32_t loop);
 
 /* ---- item by item */
 
@@ -84,6 +93,14 @@ NSR_MUST_USE enum nsr_status nsr_walk_known(struct nsr_walk *walk, int engine,
                                             uint32_t q, uint32_t lag,
                                             bool *known);
 
+/* Whether engine knows all executions of work q in front of the start of the
+ * back-th latest iteration of a loop, 1: of this one. An iteration starts
+ * where nsr_common_body does. */
+NSR_MUST_USE enum nsr_status nsr_walk_known_before(struct nsr_walk *walk,
+                                                   int engine, uint32_t q,
+                                                   uint32_t loop, uint32_t back,
+                                                   bool *known);
+
 /* Whether engine knows all executions of all work, that may be asked about, of
  * q's channel up to q. */
 NSR_MUST_USE enum nsr_status nsr_walk_known_up_to(struct nsr_walk *walk,
@@ -98,6 +115,9 @@ NSR_MUST_USE enum nsr_status nsr_walk_wait(struct nsr_walk *walk, int engine,
 /* Whether the last such wait tells, by itself, that all but the last lag
  * executions of work q, which was announced, have retired. */
 bool nsr_walk_told(const struct nsr_walk *walk, uint32_t q, uint32_t lag);
+/* .. all in front of the start of the back-th latest iteration of a loop. */
+bool nsr_walk_told_before(const struct nsr_walk *walk, uint32_t q,
+                          uint32_t loop, uint32_t back);
 
 /* Whether something known was forgotten, to keep a set small. */
 bool nsr_walk_coarse(const struct nsr_walk *walk);

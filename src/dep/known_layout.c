@@ -35,6 +35,21 @@ void nsr_walk_awaits(struct nsr_walk *w, uint32_t c, uint32_t p, uint32_t lag) {
       !nsr_common_in(w->tree, w->tree->works[c].scope, w->tree->works[p].scope);
 }
 
+enum nsr_status nsr_walk_before(struct nsr_walk *w, uint32_t p, uint32_t loop) {
+  uint32_t *first = &w->item_starts[w->item_of[p]];
+  uint32_t n = *first ? w->starts.v[*first - 1].number + 1 : 0;
+  nsr_walk_about(w, p);
+  if (n >= NSR_MAX_STARTS || nsr_walk_find_start(w, p, loop) != NSR_NONE)
+    return NSR_OK;
+  NSR_PUSH(w->ctx, NSR_SCRATCH, &w->starts,
+           (struct nsr_walk_start){p, loop, nsr_common_body(w->tree, loop), n,
+                                   *first});
+  *first = (uint32_t)w->starts.n;
+  if (w->most_starts < n + 1)
+    w->most_starts = n + 1;
+  return NSR_OK;
+}
+
 /* Numbers the records of all scopes: those that are merged. Returns the
  * engines with work in the scope. */
 uint32_t nsr_walk_number_records(struct nsr_walk *w, uint32_t scope,
@@ -209,6 +224,7 @@ enum nsr_status nsr_walk_new(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   w->withouts = (struct nsr_pieces){
       .ctx = ctx, .arena = NSR_SCRATCH, .size = (w->nch + 1) * sizeof *w->base};
   NSR_TRY(find_items(w));
+  NSR_NEW(ctx, NSR_SCRATCH, w->item_starts, w->items.n);
   *out = w;
   return NSR_OK;
 }

@@ -21,6 +21,7 @@ enum nsr_status nsr_view_take(struct nsr_walk *w, struct nsr_view **out) {
   }
   NSR_NEW(w->ctx, NSR_SCRATCH, *out, 1);
   NSR_NEW(w->ctx, NSR_SCRATCH, (*out)->at, w->nch);
+  NSR_NEW(w->ctx, NSR_SCRATCH, (*out)->starts, w->most_starts);
   return NSR_OK;
 }
 
@@ -39,12 +40,24 @@ void nsr_view_stamp(const struct nsr_walk *w, struct nsr_view *v) {
   memcpy(v->at, w->now.at, w->nch * sizeof *v->at);
 }
 
+static void copy_starts(const struct nsr_walk *w, struct nsr_view *out,
+                        const struct nsr_view *v) {
+  if (w->nstarts)
+    memcpy(out->starts, v->starts, w->nstarts);
+}
+
+static void clear_starts(const struct nsr_walk *w, struct nsr_view *v) {
+  if (w->nstarts)
+    memset(v->starts, 0, w->nstarts);
+}
+
 enum nsr_status nsr_view_copy(struct nsr_walk *w, struct nsr_view *out,
                               const struct nsr_view *v) {
   out->past = v->past;
   out->tick = v->tick;
   out->serial = v->serial;
   memcpy(out->at, v->at, w->nch * sizeof *out->at);
+  copy_starts(w, out, v);
   return nsr_set_copy(&w->slots, &out->set, &v->set);
 }
 
@@ -104,10 +117,26 @@ static enum nsr_status age_channel(struct nsr_walk *w, struct nsr_view *v,
   return nsr_set_age(s, &v->set, ch, at, w->now.at[ch], 1);
 }
 
+/* Of starts in loops that lie between nothing is known. */
+static void age_starts(const struct nsr_walk *w, struct nsr_view *v,
+                       const struct crossed *x) {
+  uint32_t i = w->nstarts ? w->item_starts[w->item] : 0;
+  for (; i && x->n; i = w->starts.v[i - 1].further) {
+    const struct nsr_walk_start *s = &w->starts.v[i - 1];
+    uint32_t tick = w->loops[w->loop_of[s->loop]].begin;
+    bool in = x->many && tick >= x->v[0]->begin && tick <= x->v[x->n - 1]->end;
+    for (uint32_t j = 0; j < x->n && !in; j++)
+      in = tick >= x->v[j]->begin && tick <= x->v[j]->end;
+    if (in)
+      v->starts[s->number] = NSR_ANY_START;
+  }
+}
+
 enum nsr_status nsr_view_renew(struct nsr_walk *w, struct nsr_view *v) {
   struct crossed x = {0};
   if (v->serial < w->now.passed.serial) {
     nsr_set_clear(&v->set);
+    clear_starts(w, v);
     v->past = v->past == NSR_PAST_IN_SET ? NSR_PAST_IN_SET : NSR_PAST_KNOWN;
     v->tick = w->now.passed.tick;
     memcpy(v->at, w->now.passed.at, w->nch * sizeof *v->at);
@@ -120,6 +149,7 @@ enum nsr_status nsr_view_renew(struct nsr_walk *w, struct nsr_view *v) {
   for (uint32_t ch = 0; ch < w->nch; ch++)
     if (x.n || v->at[ch] < w->now.at[ch])
       NSR_TRY(age_channel(w, v, ch, &x));
+  age_starts(w, v, &x);
   nsr_view_stamp(w, v);
   return nsr_set_age_end(&w->slots, &v->set);
 }
@@ -129,6 +159,7 @@ enum nsr_status nsr_view_never(struct nsr_walk *w, struct nsr_view *v) {
   v->tick = w->entered.tick;
   v->serial = w->entered.passed.serial; /* which the past begins with */
   memcpy(v->at, w->entered.at, w->nch * sizeof *v->at);
+  clear_starts(w, v);
   return nsr_set_begin(&w->slots, &v->set);
 }
 
@@ -297,6 +328,19 @@ void nsr_slots_enter(struct nsr_walk *w) {
 
 /* ---- merging views */
 
+static bool merge_starts(const struct nsr_walk *w, struct nsr_view *a,
+                         const struct nsr_view *b, enum nsr_facts_op op) {
+  bool changed = false;
+  for (uint32_t i = 0; i < w->nstarts; i++) {
+    if ((op == NSR_FACTS_MAX) != (b->starts[i] > a->starts[i]) ||
+        b->starts[i] == a->starts[i])
+      continue;
+    a->starts[i] = b->starts[i];
+    changed = true;
+  }
+  return changed;
+}
+
 static enum nsr_status merge(struct nsr_walk *w, struct nsr_view *a,
                              const struct nsr_view *b, enum nsr_facts_op op,
                              bool *changed) {
@@ -304,6 +348,7 @@ static enum nsr_status merge(struct nsr_walk *w, struct nsr_view *a,
   NSR_TRY(merge_pasts(w, a->past, b->past, op, &a->past));
   NSR_TRY(nsr_set_merge(&w->slots, &a->set, &b->set, op, changed));
   *changed |= a->past != past;
+  *changed |= merge_starts(w, a, b, op);
   return NSR_OK;
 }
 
@@ -318,11 +363,20 @@ enum nsr_status nsr_view_merge_past(struct nsr_walk *w, struct nsr_view *a,
   return merge_pasts(w, a->past, b->past, NSR_FACTS_MIN, &a->past);
 }
 
+static void learn_starts(const struct nsr_walk *w, struct nsr_view *v,
+                         uint32_t ch) {
+  uint32_t i = w->nstarts ? w->item_starts[w->item] : 0;
+  for (; i; i = w->starts.v[i - 1].further)
+    if (w->tree->works[w->starts.v[i - 1].p].channel == (int)ch)
+      v->starts[w->starts.v[i - 1].number] = 0;
+}
+
 /* All of a channel is known to a view that was made, or renewed, behind the
  * last loop. */
 enum nsr_status nsr_view_learn(struct nsr_walk *w, struct nsr_view *v,
                                uint32_t ch) {
   v->at[ch] = w->now.at[ch];
+  learn_starts(w, v, ch);
   NSR_TRY(past_without(w, v->past, ch, &v->past));
   return nsr_set_learn(&w->slots, &v->set, ch);
 }
@@ -339,6 +393,48 @@ enum nsr_status nsr_view_learn_one(struct nsr_walk *w, struct nsr_view *row,
     return NSR_OK;
   NSR_TRY(nsr_facts_lower(&w->slots.pool, &w->tmp, past, slot, lag));
   return push_past(w, &w->tmp, &row->past);
+}
+
+/* ---- starts of iterations */
+
+void nsr_view_settle_starts(const struct nsr_walk *w, struct nsr_view *v) {
+  uint32_t i = w->nstarts ? w->item_starts[w->item] : 0;
+  for (; i; i = w->starts.v[i - 1].further) {
+    const struct nsr_walk_start *s = &w->starts.v[i - 1];
+    uint32_t ch = (uint32_t)w->tree->works[s->p].channel;
+    if (nsr_set_level(&w->slots, &v->set, ch, w->slot[s->p]) == 0)
+      v->starts[s->number] = 0;
+  }
+}
+
+/* All views of the loop that starts are told, whether they are told by others
+ * or not. */
+enum nsr_status nsr_state_start(struct nsr_walk *w, uint32_t place) {
+  uint32_t i = w->nstarts ? w->item_starts[w->item] : 0;
+  for (; i; i = w->starts.v[i - 1].further) {
+    const struct nsr_walk_start *s = &w->starts.v[i - 1];
+    if (s->place != place)
+      continue;
+    const struct nsr_walk_range *r = &w->records[s->loop];
+    for (uint32_t k = 0; k < nsr_range_views(r); k++) {
+      struct nsr_view *v = *nsr_range_view(w, r, k);
+      if (!v) /* it never ran */
+        continue;
+      NSR_TRY(nsr_view_renew(w, v));
+      v->starts[s->number] += v->starts[s->number] < NSR_ANY_START;
+      nsr_view_settle_starts(w, v);
+    }
+  }
+  return NSR_OK;
+}
+
+uint32_t nsr_walk_find_start(const struct nsr_walk *w, uint32_t p,
+                             uint32_t loop) {
+  for (uint32_t i = w->item_starts[w->item_of[p]]; i;
+       i = w->starts.v[i - 1].further)
+    if (w->starts.v[i - 1].p == p && w->starts.v[i - 1].loop == loop)
+      return i - 1;
+  return NSR_NONE;
 }
 
 /* ---- states: the rows, and the records of a range */
@@ -380,6 +476,7 @@ enum nsr_status nsr_state_set(struct nsr_walk *w,
       NSR_TRY(nsr_view_take(w, place));
     NSR_TRY(nsr_set_copy(&w->slots, &(*place)->set, &v[i]->set));
     (*place)->past = v[i]->past;
+    copy_starts(w, *place, v[i]);
     nsr_view_stamp(w, *place);
   }
   return NSR_OK;
@@ -445,6 +542,7 @@ enum nsr_status nsr_view_resume(struct nsr_walk *w, struct nsr_view *v) {
     return NSR_OK;
   nsr_facts_flatten(&v->set.facts, w->levels, w->base, w->nch);
   NSR_TRY(push_past(w, &v->set.facts, &v->past));
+  clear_starts(w, v);
   return nsr_set_begin(&w->slots, &v->set);
 }
 

@@ -13,8 +13,21 @@
 #include "dep/known.h"
 #include "dep/sets.h"
 
+/* The executions of a work in front of an iteration's start: in a view so many
+ * of the latest starts at most are not known to be like that. */
+struct nsr_walk_start {
+  uint32_t p, loop;
+  uint32_t place;   /* scope at whose entry iterations start */
+  uint32_t number;  /* among those of its item */
+  uint32_t further; /* of the same item: + 1, 0: none */
+};
+
+/* Of an item; and unknown ones are told apart up to this. */
+enum { NSR_MAX_STARTS = 64, NSR_ANY_START = NSR_MAX_BACK + 1 };
+
 struct nsr_view {
   struct nsr_set set; /* of the item's works */
+  uint8_t *starts;    /* of its walk_starts, by number */
   uint32_t past;      /* of those before it: into walk->pasts;
                          NSR_PAST_IN_SET: an earlier item's, with the past in
                          its set, as stretches */
@@ -93,6 +106,9 @@ struct nsr_walk {
                         be passed by; other records need no merging */
   bool *exported;    /* by work: awaited from another item */
   uint32_t *item_of; /* by work */
+  NSR_VEC(struct nsr_walk_start) starts;
+  uint32_t *item_starts;          /* by item: the first + 1, 0: none */
+  uint32_t most_starts;           /* of an item */
   struct nsr_walk_range *records; /* by scope */
   uint32_t *loop_of;              /* by scope that is a loop */
   struct nsr_walk_loop *loops;
@@ -107,7 +123,7 @@ struct nsr_walk {
   uint64_t serial;
 
   /* at the entry of the item */
-  uint32_t item;
+  uint32_t item, nstarts; /* of it */
   struct nsr_view *entry[NSR_MAX_ENGINES];
   struct nsr_moment entered;
 
@@ -179,6 +195,15 @@ NSR_MUST_USE enum nsr_status nsr_view_resume(struct nsr_walk *w,
 void nsr_slots_enter(struct nsr_walk *w);
 /* Pasts begin anew with the item: all is known, or nothing. */
 NSR_MUST_USE enum nsr_status nsr_past_reset(struct nsr_walk *w);
+
+/* A renewed view that knows all of a work knows what it did before any
+ * start. */
+void nsr_view_settle_starts(const struct nsr_walk *w, struct nsr_view *v);
+/* An iteration starts at the entry of a scope. */
+NSR_MUST_USE enum nsr_status nsr_state_start(struct nsr_walk *w,
+                                             uint32_t place);
+uint32_t nsr_walk_find_start(const struct nsr_walk *w, uint32_t p,
+                             uint32_t loop);
 
 /* ---- states: the rows and records of a range (views.c) */
 

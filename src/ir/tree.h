@@ -135,6 +135,9 @@ bool nsr_common_first(const struct nsr_tree *t, uint32_t w);
 uint32_t nsr_common_shared(const struct nsr_tree *t, uint32_t a, uint32_t b);
 /* The innermost loop that is or encloses a scope, NSR_NONE: none. */
 uint32_t nsr_common_loop(const struct nsr_tree *t, uint32_t scope);
+/* What each iteration of a loop enters that goes on: the rest behind its test,
+ * where that comes first, else the loop. */
+uint32_t nsr_common_body(const struct nsr_tree *t, uint32_t loop);
 
 /* Needs a program; makes the scope trees and unifies them. Barriers pair by
  * id and order; where they cannot, both places are named (NSR_E_FAULT).

@@ -331,10 +331,13 @@ static enum nsr_status add_recovered(struct bench *b, struct graph *g,
     if (d->overlap == NSR_OVERLAP_NO || d->p < s->first_work ||
         d->p >= s->end_work || !is_node(b, d->p) || !is_node(b, d->c))
       continue;
+    bool farther = d->back && nsr_common_in(b->tree, loop, d->loop);
+    if (farther && d->loop != loop)
+      continue; /* no iteration of this one is told apart */
     NSR_TRY(add_arc(b, g, g->node_of[d->p - s->first_work],
                     g->node_of[d->c - s->first_work],
                     to_retire(totals_of(b, d->p)),
-                    d->lag + (uint32_t)(d->p >= d->c)));
+                    farther ? d->back : d->lag + (uint32_t)(d->p >= d->c)));
   }
   return NSR_OK;
 }

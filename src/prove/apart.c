@@ -4,6 +4,7 @@
  * engines that run it together. An address that is a function of that number
  * says at which distances two accesses meet.
  */
+#include "prove/starts.h"
 #include "prove/touch.h"
 
 /* Distances that are tried for addresses that advance. */
@@ -145,6 +146,17 @@ static uint32_t executions(uint32_t d, bool each, bool front) {
   return n < NSR_LEVEL_ANY ? n : NSR_LEVEL_ANY - 1;
 }
 
+/* In front of which start of an iteration lies all that is at distance d or
+ * beyond: a loop's body is entered in each iteration that goes on. */
+static uint8_t starts_behind(const struct nsr_tree *t, const struct side *q,
+                             const struct side *c, uint32_t loop, uint32_t d) {
+  uint32_t body = nsr_common_body(t, loop);
+  if (!nsr_common_in(t, q->work->scope, body) ||
+      !nsr_common_in(t, c->work->scope, body))
+    return 0;
+  return (uint8_t)(d < NSR_PROVE_BACK ? d : NSR_PROVE_BACK);
+}
+
 enum nsr_status nsr_touch_apart(struct nsr_ctx *ctx,
                                 const struct nsr_touches *t,
                                 const struct nsr_touch *q,
@@ -152,7 +164,7 @@ enum nsr_status nsr_touch_apart(struct nsr_ctx *ctx,
                                 struct nsr_apart *out) {
   struct side a, b;
   bool exact;
-  *out = (struct nsr_apart){.level = 0, .but_one = 1};
+  *out = (struct nsr_apart){.level = 0, .but_one = 1, .loop = NSR_NONE};
   NSR_TRY(read_side(ctx, t, q, &a));
   NSR_TRY(read_side(ctx, t, c, &b));
   uint32_t loop = counting_loop(t->tree, &a, &b);
@@ -166,6 +178,8 @@ enum nsr_status nsr_touch_apart(struct nsr_ctx *ctx,
                                                  b.work->scope)) == loop;
   uint32_t d = first_meeting(&a, &b, front ? 0 : least, &exact);
   out->level = executions(d, each, front);
+  out->loop = loop;
+  out->back = starts_behind(t->tree, &a, &b, loop, d);
   out->sure = exact && d == 0 && each && in_each_iteration(t, &b, loop) &&
               !q->may && !c->may;
   d = first_meeting(&a, &b, least, &exact);

@@ -6,7 +6,7 @@
 #include "base/work.h"
 #include "prove/walk_score.h"
 
-enum { MAX_OPEN = 256 };
+enum { MAX_OPEN = 4096 };
 
 /* Runs gone through before giving up: some seconds. */
 #define MAX_EFFORT (UINT64_C(1) << 29)
@@ -225,7 +225,10 @@ static enum nsr_status look_at(const struct look *l, uint32_t q,
   if (nsr_touch_ordered(t, &t->v[q], &t->v[l->touch]))
     return NSR_OK;
   NSR_TRY(nsr_touch_apart(g->ctx, t, &t->v[q], &t->v[l->touch], &apart));
-  if (level <= apart.level || g->out->open.n >= MAX_OPEN)
+  if (level <= apart.level)
+    return NSR_OK;
+  g->out->more |= g->out->open.n >= MAX_OPEN;
+  if (g->out->more)
     return NSR_OK;
   NSR_PUSH(g->ctx, NSR_SCRATCH, &g->out->open,
            (struct nsr_open_pair){q, l->touch, l->near, level, old_level(l, q),

@@ -26,6 +26,7 @@ struct nsr_open_pair {
 
 struct nsr_lag_result {
   NSR_VEC(struct nsr_open_pair) open; /* the first ones */
+  bool more;                          /* there are others */
   uint64_t looked_at;
 };
 

@@ -9,6 +9,7 @@
 #include "prove/keys.h"
 #include "prove/lag.h"
 #include "prove/outside.h"
+#include "prove/starts.h"
 
 struct prover {
   struct nsr_ctx *ctx; /* of its own: what it cannot read is no error */
@@ -300,6 +301,8 @@ static enum nsr_status check_open(struct prover *p) {
   const struct nsr_open_pair *v = p->lag.open.v;
   size_t n = p->lag.open.n, asked = 0;
   struct nsr_free_pair *free;
+  if (p->lag.more)
+    return object_pair(p, &v[0]);
   NSR_TRY(find_learners(p));
   NSR_NEW(p->ctx, NSR_SCRATCH, free, n);
   for (size_t i = 0; i < n; i++) {
@@ -325,6 +328,30 @@ static enum nsr_status check_open(struct prover *p) {
   return NSR_OK;
 }
 
+static uint32_t step_of(const struct prover *p, uint32_t touch) {
+  return p->sights.step_of[p->touches.v[touch].slot];
+}
+
+/* Pairs that are in order as of the start of some iteration are not open. */
+static enum nsr_status close_pairs(struct prover *p) {
+  struct nsr_open_pair *v = p->lag.open.v;
+  size_t n = p->lag.open.n, left = 0, asked = 0;
+  struct nsr_start_pair *pairs;
+  NSR_NEW(p->ctx, NSR_SCRATCH, pairs, n);
+  for (size_t i = 0; i < n; i++)
+    if (v[i].apart.back)
+      pairs[asked++] =
+          (struct nsr_start_pair){step_of(p, v[i].q), step_of(p, v[i].c),
+                                  v[i].apart.loop, v[i].apart.back, false};
+  NSR_TRY(nsr_starts_check(p->ctx, &p->output, &p->at_output, pairs, asked));
+  asked = 0;
+  for (size_t i = 0; i < n; i++)
+    if (!v[i].apart.back || !pairs[asked++].ordered)
+      v[left++] = v[i];
+  p->lag.open.n = left;
+  return NSR_OK;
+}
+
 static enum nsr_status check_lag(struct prover *p) {
   NSR_TRY(nsr_sights_init(p->ctx, &p->output, &p->sights));
   NSR_TRY(nsr_touches_find(p->ctx, &p->sights, &p->touches));
@@ -336,7 +363,8 @@ static enum nsr_status check_lag(struct prover *p) {
   p->proof->pairs = p->lag.looked_at;
   if (!p->lag.open.n || nsr_mistaken(NSR_MISTAKE_BLIND_PROOF))
     return NSR_OK;
-  return check_open(p);
+  NSR_TRY(close_pairs(p));
+  return p->lag.open.n ? check_open(p) : NSR_OK;
 }
 
 /* ---- all of it */

@@ -63,6 +63,10 @@ struct nsr_apart {
                      with c; NSR_LEVEL_ANY: none ever has */
   uint32_t but_one; /* the same if the latest one does not matter */
   bool sure;        /* the latest one has, whatever the trip counts */
+  uint32_t loop;    /* whose iterations tell them apart, and start in front of
+                       both; NSR_NONE: none */
+  uint8_t back;     /* .. what is behind the back-th latest start has no byte in
+                       common with c, 0: nobody knows */
 };
 
 /* Reads rotation and steps off the outermost loop around both. */

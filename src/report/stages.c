@@ -124,6 +124,11 @@ static void put_dep(struct nsr_strbuf *b, const struct nsr_tree *t,
   nsr_strbuf_puts(b, d->p < d->c ? "" : " (carried)");
   if (d->lag)
     nsr_strbuf_printf(b, " but the last %u", d->lag);
+  if (d->back == 1)
+    nsr_strbuf_printf(b, " but this iteration of loop %u", d->loop);
+  else if (d->back)
+    nsr_strbuf_printf(b, " but the last %u iterations of loop %u", d->back,
+                      d->loop);
   nsr_strbuf_printf(b, ": %s, %s %lld..%lld%s\n",
                     d->overlap == NSR_OVERLAP_MUST ? "must" : "may",
                     d->where.space > NSR_PSUM

@@ -68,6 +68,8 @@ static enum nsr_status holds(struct select *s, const struct nsr_dep *d,
   if (*yes)
     return NSR_OK;
   int engine = s->deps->tree->works[d->c].engine;
+  if (d->back)
+    return nsr_walk_known_before(s->walk, engine, d->p, d->loop, d->back, yes);
   return nsr_walk_known(s->walk, engine, d->p, d->lag, yes);
 }
 
@@ -102,7 +104,10 @@ static void mark_implied(struct select *s, uint32_t w) {
   for (size_t i = from; i < end; i++) {
     struct pick *x = &s->picks.v[i];
     const struct nsr_dep *d = &s->deps->deps[x->dep];
-    x->implied = x->implied || nsr_walk_told(s->walk, d->p, d->lag);
+    if (x->implied)
+      continue;
+    x->implied = d->back ? nsr_walk_told_before(s->walk, d->p, d->loop, d->back)
+                         : nsr_walk_told(s->walk, d->p, d->lag);
   }
 }
 
@@ -187,7 +192,7 @@ drop_implied(struct select *s, const struct nsr_walk_item *x, uint64_t once) {
 
 /* Announces the waits that work w may come to need: of those for one channel
  * none behind one that surely ran later. */
-static void announce(struct select *s, uint32_t w) {
+static enum nsr_status announce(struct select *s, uint32_t w) {
   const struct nsr_tree *t = s->deps->tree;
   uint64_t covered = 0; /* channels */
   for (uint32_t i = s->deps->first[w]; i < s->deps->first[w + 1]; i++) {
@@ -198,13 +203,16 @@ static void announce(struct select *s, uint32_t w) {
     if (d->overlap == NSR_OVERLAP_NO)
       continue;
     nsr_walk_about(s->walk, d->p);
+    if (d->back)
+      NSR_TRY(nsr_walk_before(s->walk, d->p, d->loop));
     if (covered & channel)
       continue;
     nsr_walk_awaits(s->walk, n.c, n.p, n.lag);
-    if (n.p < w && n.lag == 0 &&
+    if (n.p < w && n.lag == 0 && d->back == 0 &&
         nsr_common_in(t, t->works[w].scope, t->works[n.p].scope))
       covered |= channel;
   }
+  return NSR_OK;
 }
 
 static enum nsr_status select_items(struct select *s) {
@@ -244,7 +252,7 @@ enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
   struct select s = {.ctx = ctx, .deps = deps};
   NSR_TRY(nsr_walk_new(ctx, deps->tree, false, &s.walk));
   for (uint32_t w = 0; w < deps->tree->nworks; w++)
-    announce(&s, w);
+    NSR_TRY(announce(&s, w));
   NSR_NEW(ctx, NSR_SCRATCH, s.first, deps->tree->nworks + 1);
   NSR_TRY(select_items(&s));
   return finish(&s, mark, out);

@@ -470,7 +470,8 @@ static const struct pass_case nests[] = {
      "sp[9] dma q0 after sp[9] dma q0 (carried): may, sbuf 64..111\n"},
     {"used in some iterations",
      NEST("", "", " br.eq r7, 1, s\n" SLOT "s: " TURN, ""), NSR_OK,
-     "sp[10] dma q0 after sp[10] dma q0 (carried): may, sbuf 64..111\n"},
+     "sp[10] dma q0 after sp[10] dma q0 (carried) but the last 3 iterations of "
+     "loop 3: may, sbuf 64..111\n"},
 };
 
 static void test_nests(void **state) {

@@ -1,0 +1,32 @@
+/* starts.h - pairs that are in order as of the start of an iteration.
+ *
+ * How many executions of a work are unknown says nothing where it runs any
+ * number of times in an iteration. So for each pair (q, c) that was left open,
+ * and that the iterations of a loop around both tell apart, the score is walked
+ * with a few bits for each view: whether all of q so far is known to have
+ * retired, and all of it in front of the latest starts of an iteration
+ * (theory-channels.md 9, now and pb).
+ */
+#ifndef NSR_PROVE_STARTS_H
+#define NSR_PROVE_STARTS_H
+
+#include "prove/thresholds.h"
+
+enum { NSR_PROVE_BACK = 8 };
+
+/* Whether all executions of q in front of the start of the back-th latest
+ * iteration of a loop are known wherever c issues. */
+struct nsr_start_pair {
+  uint32_t q, c; /* steps: works in the loop's body */
+  uint32_t loop; /* scope */
+  uint8_t back;  /* 1..NSR_PROVE_BACK */
+  bool ordered;  /* out */
+};
+
+NSR_MUST_USE enum nsr_status nsr_starts_check(struct nsr_ctx *ctx,
+                                              const struct nsr_score *s,
+                                              const struct nsr_thresholds *t,
+                                              struct nsr_start_pair *pairs,
+                                              size_t n);
+
+#endif
