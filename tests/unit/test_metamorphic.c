@@ -1,10 +1,13 @@
 /* test_metamorphic.c - changes that must not matter, to kernels and to what the
  * rewriter made of them.
  *
- * Of a kernel: other names of semaphores and registers, a barrier more, a
- * conditional that never runs, the whole kernel twice. Each is rewritten and
- * judged like the kernel as it was. Of an output: a wait once more, a wait in
- * front of its instruction, other names. Each is judged like the output.
+ * Of a kernel: other names of semaphores and registers, two engines that change
+ * places, a barrier more, a conditional that never runs, a loop unrolled by
+ * two, the whole kernel twice, smaller ranges of control words. Each is
+ * rewritten and judged like the kernel as it was. Of an output: a wait once
+ * more, a wait in front of its instruction, other names, smaller ranges in
+ * both. Each is judged like the output, and the output as it is under all
+ * schedules: whatever takes long, or short.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +37,8 @@ struct turn {
   const struct nsr_kernel *k, *out;
   struct nsr_survey survey; /* of what is changed */
   struct nsr_edits edits;
-  unsigned waits; /* of out */
+  unsigned waits;               /* of out */
+  unsigned *swapped, *unrolled; /* where there was something to change */
 };
 
 static void bad(const struct turn *t, const char *what, const char *why) {
@@ -91,15 +95,21 @@ static unsigned count_waits(struct turn *t, const struct nsr_kernel *k) {
   return n;
 }
 
-/* Level 2 says equal, level 1 what it says of the output as it is. */
-static void judge(struct turn *t, const struct nsr_kernel *a,
-                  const struct nsr_kernel *b, const char *what) {
-  const struct nsr_judge_options options = {.inputs = 10, .seed = 3};
+static void run(struct turn *t, const struct nsr_kernel *a,
+                const struct nsr_kernel *b, bool every, const char *what) {
+  const struct nsr_judge_options options = {
+      .inputs = every ? 3 : 10, .seed = 3, .every_schedule = every};
   struct nsr_judgement j;
-  struct nsr_proof before, proof;
   must(t, what, nsr_cosimulate(t->ctx, a, b, &options, &j));
   if (j.verdict != NSR_EQUAL)
     bad(t, what, j.text);
+}
+
+/* Level 2 says equal, level 1 what it says of the output as it is. */
+static void judge(struct turn *t, const struct nsr_kernel *a,
+                  const struct nsr_kernel *b, const char *what) {
+  struct nsr_proof before, proof;
+  run(t, a, b, false, what);
   must(t, what, nsr_prove(t->ctx, t->k, t->out, &before));
   must(t, what, nsr_prove(t->ctx, a, b, &proof));
   if (before.verdict == NSR_PROOF_PROVED && proof.verdict != NSR_PROOF_PROVED)
@@ -213,6 +223,81 @@ other_registers(struct turn *t, const struct nsr_kernel *k, bool counts) {
   return done(t, "other registers");
 }
 
+/* ---- engines that change places */
+
+static int other_of(int e, int x, int y) { return e == x ? y : e == y ? x : e; }
+
+/* Whether engine `to` has all instructions of stream s. */
+static bool fits(const struct turn *t, uint32_t s, int to) {
+  const struct nsr_survey_stream *stream = &t->survey.streams[s];
+  for (uint32_t i = 0; i < stream->n; i++)
+    if (!(stream->insns[i].desc->engines >> to & 1))
+      return false;
+  return true;
+}
+
+/* Engines x and y do what the other one did, its queues fed by it; NULL: one
+ * has other instructions. */
+static struct nsr_kernel *swapped(struct turn *t, int x, int y) {
+  struct nsr_kernel *k = nsr_alloc(t->ctx, NSR_KEEP, sizeof *k);
+  struct nsr_stream *streams =
+      nsr_alloc(t->ctx, NSR_KEEP, t->k->nstreams * sizeof *streams);
+  struct nsr_queue *queues =
+      nsr_alloc(t->ctx, NSR_KEEP, (t->k->nqueues + 1) * sizeof *queues);
+  assert_true(k && streams && queues);
+  start(t, t->k);
+  *k = *t->k;
+  k->nstreams = 0;
+  for (int e = 0; e < t->isa->nengines; e++)
+    for (uint32_t s = 0; s < t->k->nstreams; s++) {
+      if (other_of(t->k->streams[s].engine, x, y) != e)
+        continue;
+      if (!fits(t, s, e))
+        return NULL;
+      streams[k->nstreams] = t->k->streams[s];
+      streams[k->nstreams++].engine = (uint8_t)e;
+    }
+  for (uint32_t q = 0; q < k->nqueues; q++) {
+    queues[q] = t->k->queues[q];
+    queues[q].engine = (uint8_t)other_of(queues[q].engine, x, y);
+  }
+  k->pipe_order[x] = t->k->pipe_order[y];
+  k->pipe_order[y] = t->k->pipe_order[x];
+  k->streams = streams;
+  k->queues = queues;
+  must(t, "engines", nsr_kernel_check(t->ctx, k));
+  return k;
+}
+
+/* ---- smaller ranges */
+
+/* No control word above `most`, nor above the range's top. */
+static struct nsr_kernel *clipped(struct turn *t, const struct nsr_kernel *k,
+                                  int32_t most) {
+  struct nsr_kernel *out = nsr_alloc(t->ctx, NSR_KEEP, sizeof *out);
+  struct nsr_tensor *tensors =
+      nsr_alloc(t->ctx, NSR_KEEP, k->ntensors * sizeof *tensors);
+  assert_true(out && tensors);
+  *out = *k;
+  out->tensors = tensors;
+  for (uint32_t i = 0; i < k->ntensors; i++) {
+    struct nsr_tensor *x = &tensors[i];
+    *x = k->tensors[i];
+    if (!x->has_range || x->hi <= most || x->lo > most)
+      continue;
+    x->hi = most;
+    int32_t *words = nsr_alloc(t->ctx, NSR_KEEP, x->data ? x->bytes : 1);
+    assert_non_null(words);
+    if (x->data)
+      memcpy(words, x->data, x->bytes);
+    for (size_t w = 0; x->data && w < x->bytes / sizeof *words; w++)
+      words[w] = words[w] > most ? most : words[w];
+    x->data = x->data ? (const uint8_t *)words : NULL;
+  }
+  must(t, "ranges", nsr_kernel_check(t->ctx, out));
+  return out;
+}
+
 /* ---- more of the same */
 
 /* One more barrier in front of the exit barrier, or of the first one. */
@@ -248,52 +333,122 @@ static struct nsr_kernel *never_runs(struct turn *t) {
   return done(t, "a conditional that never runs");
 }
 
-/* One line of a copy: labels, alone or as words, have other names there, and
- * barriers other ids. */
-static void copy_line(struct nsr_strbuf *b, const struct nsr_stream *s,
-                      const char *line, size_t n) {
-  if (strncmp(line, "    sync ", 9) == 0) {
-    nsr_strbuf_printf(b, "    sync %d\n", 1000 + atoi(line + 9));
-    return;
+static size_t line_size(const char *line) { return strcspn(line, "\n") + 1; }
+
+/* Whether the line is `before`, then `name`, and no longer name. */
+static bool is_line(const char *line, const char *before, const char *name) {
+  size_t n = strlen(before), m = strlen(name);
+  return strncmp(line, before, n) == 0 && strncmp(line + n, name, m) == 0 &&
+         strchr(" :\n", line[n + m]);
+}
+
+/* Whether a label of the stream is the word, and defined between two lines. */
+static bool defined_in(const struct nsr_stream *s, const char *word, size_t n,
+                       const char *from, const char *to) {
+  for (uint32_t l = 0; l < s->nlabels; l++) {
+    const char *name = s->labels[l].name;
+    if (strlen(name) != n || strncmp(name, word, n) != 0)
+      continue;
+    for (const char *at = from; at < to; at += line_size(at))
+      if (is_line(at, "", name))
+        return true;
   }
-  for (size_t i = 0; i < n;) {
-    size_t word = strcspn(line + i, " :\n");
-    nsr_strbuf_add(b, line + i, word);
-    for (uint32_t l = 0; word && l < s->nlabels; l++)
-      if (strlen(s->labels[l].name) == word &&
-          strncmp(s->labels[l].name, line + i, word) == 0)
-        nsr_strbuf_puts(b, "_again");
-    i += word;
-    if (i < n)
-      nsr_strbuf_add(b, line + i++, 1);
+  return false;
+}
+
+/* The lines once more: labels defined there, alone or as words, have other
+ * names, and barriers other ids. */
+static void copy_lines(struct nsr_strbuf *b, const struct nsr_stream *s,
+                       const char *from, const char *to) {
+  for (const char *at = from; at < to;) {
+    if (strncmp(at, "    sync ", 9) == 0) {
+      nsr_strbuf_printf(b, "    sync %d\n", 1000 + atoi(at + 9));
+      at += line_size(at);
+      continue;
+    }
+    size_t word = strcspn(at, " :\n");
+    nsr_strbuf_add(b, at, word);
+    if (word && defined_in(s, at, word, from, to))
+      nsr_strbuf_puts(b, "_again");
+    nsr_strbuf_add(b, at + word, 1);
+    at += word + 1;
   }
+}
+
+static struct nsr_kernel *assembled(struct turn *t, struct nsr_strbuf *b,
+                                    const char *what) {
+  struct nsr_kernel *k;
+  const char *text;
+  size_t n;
+  must(t, what, nsr_strbuf_done(b, &text, &n));
+  must(t, what, nsr_assemble(t->ctx, "changed.s", text, n, &k));
+  must(t, what, nsr_kernel_check(t->ctx, k));
+  return k;
 }
 
 /* The kernel behind itself: what is in front of each engine's halt, twice. */
 static struct nsr_kernel *twice(struct turn *t) {
   struct nsr_strbuf b;
-  struct nsr_kernel *k;
-  const char *text, *both, *body = NULL, *line;
-  size_t n, size;
+  const char *text, *body = NULL;
+  size_t n;
   int stream = -1;
   must(t, "text", nsr_disassemble(t->ctx, t->k, &text, &n));
   nsr_strbuf_init(&b, t->ctx, NSR_KEEP);
-  for (line = text; *line; line += size) {
-    size = strcspn(line, "\n") + 1;
+  for (const char *line = text; *line; line += line_size(line)) {
     if (strncmp(line, ".engine", 7) == 0) {
       stream++;
-      body = line + size + strcspn(line + size, "\n") + 1; /* behind .file */
+      body = line + line_size(line);
+      body += line_size(body); /* behind .file */
     }
-    if (strncmp(line, "    halt", 8) == 0) {
-      for (const char *at = body; at < line; at += strcspn(at, "\n") + 1)
-        copy_line(&b, &t->k->streams[stream], at, strcspn(at, "\n") + 1);
-    }
-    nsr_strbuf_add(&b, line, size);
+    if (strncmp(line, "    halt", 8) == 0)
+      copy_lines(&b, &t->k->streams[stream], body, line);
+    nsr_strbuf_add(&b, line, line_size(line));
   }
-  must(t, "text", nsr_strbuf_done(&b, &both, &n));
-  must(t, "twice", nsr_assemble(t->ctx, "twice.s", both, n, &k));
-  must(t, "twice", nsr_kernel_check(t->ctx, k));
-  return k;
+  return assembled(t, &b, "twice");
+}
+
+/* ---- a loop unrolled by two */
+
+/* What comes in front of the last branch back to `head`, twice; false: the
+ * stream's text, up to `end`, has no loop of that form. */
+static bool unroll(struct nsr_strbuf *b, const struct nsr_stream *s,
+                   const char *head, const char *text, const char *end) {
+  const char *from = NULL, *to = NULL;
+  for (const char *at = text; at < end; at += line_size(at)) {
+    from = is_line(at, "", head) ? at : from;
+    to = from && is_line(at, "    br ", head) ? at : to;
+  }
+  if (!to)
+    return false;
+  nsr_strbuf_add(b, text, (size_t)(to - text));
+  copy_lines(b, s, from + line_size(from), to);
+  nsr_strbuf_add(b, to, (size_t)(end - to));
+  return true;
+}
+
+/* A loop of all engines that ends in a branch back; NULL: none. */
+static struct nsr_kernel *unrolled(struct turn *t) {
+  const struct nsr_stream *first = &t->k->streams[0];
+  const char *text;
+  size_t n;
+  must(t, "text", nsr_disassemble(t->ctx, t->k, &text, &n));
+  uint32_t start = (uint32_t)prng_in(t->r, 0, INT32_MAX);
+  for (uint32_t i = 0; i < first->nlabels; i++) {
+    const char *head = first->labels[(start + i) % first->nlabels].name;
+    const char *at = strstr(text, "\n.engine") + 1, *end;
+    bool good = strncmp(head, "loop", 4) == 0;
+    struct nsr_strbuf b;
+    nsr_strbuf_init(&b, t->ctx, NSR_KEEP);
+    nsr_strbuf_add(&b, text, (size_t)(at - text));
+    for (uint32_t s = 0; good && s < t->k->nstreams; s++, at = end) {
+      end = strstr(at, "\n.engine");
+      end = end ? end + 1 : text + n;
+      good = unroll(&b, &t->k->streams[s], head, at, end);
+    }
+    if (good)
+      return assembled(t, &b, "a loop unrolled");
+  }
+  return NULL;
 }
 
 /* ---- outputs */
@@ -328,13 +483,34 @@ static void kernels(struct turn *t) {
       bad(t, "a barrier more", "more waits than without it");
   (void)follow(t, never_runs(t), "a conditional that never runs");
   (void)follow(t, twice(t), "twice");
+  (void)follow(t, clipped(t, t->k, (int32_t)prng_in(t->r, 0, 2)),
+               "smaller ranges");
+}
+
+/* Changes for which not every kernel has a place. */
+static void some_kernels(struct turn *t) {
+  for (int x = 0; x < t->isa->nengines; x++)
+    for (int y = x + 1; y < t->isa->nengines; y++) {
+      struct nsr_kernel *k = swapped(t, x, y);
+      *t->swapped += k != NULL;
+      if (k)
+        (void)follow(t, k, "engines that change places");
+    }
+  struct nsr_kernel *k = unrolled(t);
+  *t->unrolled += k != NULL;
+  if (k)
+    (void)follow(t, k, "a loop unrolled");
 }
 
 static void outputs(struct turn *t) {
+  int32_t most = (int32_t)prng_in(t->r, 0, 2);
   judge(t, t->k, other_semaphores(t, t->out), "output, other semaphores");
   judge(t, t->k, other_registers(t, t->out, true), "output, other registers");
   judge(t, t->k, waits_in_front(t, false), "output, waits once more");
   judge(t, t->k, waits_in_front(t, true), "output, waits in front");
+  judge(t, clipped(t, t->k, most), clipped(t, t->out, most),
+        "output, smaller ranges");
+  run(t, t->k, t->out, true, "output, all schedules");
 }
 
 static void one_kernel(struct turn *t) {
@@ -351,6 +527,7 @@ static void one_kernel(struct turn *t) {
   if (t->out) {
     t->waits = count_waits(t, t->out);
     kernels(t);
+    some_kernels(t);
     outputs(t);
   }
   nsr_ctx_free(t->ctx);
@@ -360,16 +537,22 @@ static void one_kernel(struct turn *t) {
 static void test_relations(void **state) {
   (void)state;
   struct prng r = prng_seed("relations", 1);
+  unsigned swapped = 0, unrolled = 0;
   for (int i = 0; nsr_isas[i]; i++)
     for (int n = 0; n < KERNELS; n++) {
-      struct turn t = {.isa = nsr_isas[i],
-                       .r = &r,
-                       .seed = prng_in(&r, 0, INT32_MAX),
-                       .size = prng_in(&r, 20, 160),
-                       .scheme = (enum nsr_scheme)prng_in(
-                           &r, 0, NSR_SCHEME_PER_INSTRUCTION)};
+      struct turn t = {
+          .isa = nsr_isas[i],
+          .r = &r,
+          .seed = prng_in(&r, 0, INT32_MAX),
+          .size = prng_in(&r, 20, 160),
+          .scheme = (enum nsr_scheme)prng_in(&r, 0, NSR_SCHEME_PER_INSTRUCTION),
+          .swapped = &swapped,
+          .unrolled = &unrolled};
       one_kernel(&t);
     }
+  print_message("%u with engines swapped, %u with a loop unrolled\n", swapped,
+                unrolled);
+  assert_true(getenv("NSR_SEED") || (swapped > 0 && unrolled > 0));
 }
 
 int main(void) {
