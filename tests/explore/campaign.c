@@ -1,6 +1,7 @@
 /* campaign.c - all orders of small kernels, against what others say of them.
  *
- * usage: explore_campaign clocks|rewrites|modes [KERNELS [SEED [STATES]]]
+ * usage: explore_campaign clocks|rewrites|modes|published
+ *                         [KERNELS [SEED [STATES]]]
  *   clocks: one run with vector clocks (nsr_cosimulate) says the same as all
  *     orders, of kernels and of rewritten ones, many of them with waits dropped
  *     or lowered and other mistakes
@@ -8,6 +9,8 @@
  *     semaphores, no kernel is refuted by all orders
  *   modes: reduced and not, one verdict, the same number of outcomes, of waits
  *     and of those that are too long; queues in order or not
+ *   published: the publication's per-loop form of kernels with fixed addresses
+ *     waits for nothing that need not have retired, if no barrier stays
  *
  * Each kernel comes with one input. One that fails is printed.
  */
@@ -40,6 +43,7 @@ struct turn {
   struct prng r;
   uint64_t seed, limit; /* limit: states of a kernel */
   const struct nsr_isa *isa;
+  bool plain;
   struct small_with with;
   char text[SMALL_TEXT];
   const struct nsr_kernel *kernel;
@@ -89,8 +93,12 @@ static bool made(struct turn *t, enum nsr_status status) {
 
 static enum nsr_status assemble(struct turn *t) {
   struct nsr_kernel *k;
-  t->with =
-      (struct small_with){pick(t, 4) == 0, pick(t, 6) == 0, pick(t, 10) == 0};
+  t->with = (struct small_with){.plain = t->plain};
+  if (!t->plain) {
+    t->with.may = pick(t, 4) == 0;
+    t->with.others = pick(t, 6) == 0;
+    t->with.odd = pick(t, 10) == 0;
+  }
   small_kernel(t->isa, prng_next(&t->r), t->with, t->text);
   NSR_TRY(nsr_assemble(t->ctx, "small.s", t->text, strlen(t->text), &k));
   NSR_TRY(nsr_kernel_check(t->ctx, k));
@@ -309,10 +317,42 @@ static enum nsr_status modes(struct turn *t) {
   return NSR_OK;
 }
 
+/* Bisimilar to the specification machine: safe, and nothing waits longer. */
+static enum nsr_status published(struct turn *t) {
+  const struct nsr_explore_options all = {
+      .inputs = 4, .states = t->limit * LARGER, .demands = true};
+  const struct nsr_rewrite_options o = {.verify = NSR_VERIFY_NONE,
+                                        .scheme = NSR_SCHEME_PUBLISHED,
+                                        .published = NSR_SCHEME_PER_LOOP};
+  struct nsr_rewrite_report report;
+  struct nsr_exploration e;
+  struct nsr_kernel *b;
+  NSR_TRY(nsr_rewrite(t->ctx, t->kernel, NULL, 0, &o, &b, &report));
+  if (!report.changed || report.nkept > 1) {
+    t->tally->refused++;
+    return NSR_OK;
+  }
+  NSR_TRY(explore(t, t->kernel, b, &all, &e));
+  count(t->tally, &e.judgement);
+  if (e.judgement.verdict != NSR_EQUAL)
+    fail(t, b, "a published form is not equal", &e.judgement, NULL);
+  else if (!e.demands.inputs || e.demands.longer) {
+    fprintf(stderr, "%s\n", e.demands.text);
+    fail(t, b, "a published form waits for more", &e.judgement, NULL);
+  }
+  return NSR_OK;
+}
+
 /* ---- main */
 
-static void run(uint64_t seed, uint64_t limit,
-                enum nsr_status (*what)(struct turn *), struct tally *tally) {
+struct campaign {
+  const char *name;
+  enum nsr_status (*what)(struct turn *);
+  bool plain;
+};
+
+static void run(uint64_t seed, uint64_t limit, const struct campaign *campaign,
+                struct tally *tally) {
   static struct turn t;
   size_t sets = 0;
   while (nsr_isas[sets])
@@ -321,11 +361,12 @@ static void run(uint64_t seed, uint64_t limit,
                     .r = {seed},
                     .seed = seed,
                     .limit = limit,
+                    .plain = campaign->plain,
                     .isa = nsr_isas[seed % sets],
                     .tally = tally};
   tally->kernels++;
   if (made(&t, assemble(&t)))
-    (void)made(&t, what(&t));
+    (void)made(&t, campaign->what(&t));
   nsr_ctx_free(t.ctx);
 }
 
@@ -350,11 +391,10 @@ static void print_schemes(const struct tally *t) {
 }
 
 int main(int argc, char **argv) {
-  static const struct {
-    const char *name;
-    enum nsr_status (*what)(struct turn *);
-  } campaigns[] = {
-      {"clocks", clocks}, {"rewrites", rewrites}, {"modes", modes}};
+  static const struct campaign campaigns[] = {{"clocks", clocks, false},
+                                              {"rewrites", rewrites, false},
+                                              {"modes", modes, false},
+                                              {"published", published, true}};
   struct tally tally = {0};
   uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 0) : 1000;
   uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
@@ -366,7 +406,7 @@ int main(int argc, char **argv) {
     printf("%s: seeds %" PRIu64 "..%" PRIu64 "\n", argv[1], first,
            first + n - 1);
     for (uint64_t seed = first; seed < first + n && tally.failed < 5; seed++) {
-      run(seed, limit, campaigns[i].what, &tally);
+      run(seed, limit, &campaigns[i], &tally);
       if ((seed - first) % PROGRESS == PROGRESS - 1)
         print_tally(stderr, &tally);
     }
@@ -374,7 +414,9 @@ int main(int argc, char **argv) {
     print_schemes(&tally);
     return tally.failed || tally.compared < n / 4;
   }
-  fprintf(stderr, "usage: %s clocks|rewrites|modes [KERNELS [SEED [STATES]]]\n",
-          argv[0]);
+  fprintf(
+      stderr,
+      "usage: %s clocks|rewrites|modes|published [KERNELS [SEED [STATES]]]\n",
+      argv[0]);
   return 2;
 }

@@ -81,7 +81,7 @@ static void touch(struct work *w, int space, int begin, int end, bool write) {
 static void sbuf(struct maker *m, struct work *w, int words, bool write,
                  char out[64]) {
   int which = in(m, 0, 2), half = words == 2 ? in(m, 0, 1) : 0;
-  if (m->loops && in(m, 0, 3) == 0) {
+  if (m->loops && !m->with.plain && in(m, 0, 3) == 0) {
     touch(w, 0, 64, 64 + 32, write);
     snprintf(out, 64, "y+r%d[%d*4]", 10 + m->depth - 1, words);
     return;

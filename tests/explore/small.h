@@ -14,6 +14,7 @@ struct small_with {
   bool may;    /* instructions that touch only some of their bytes */
   bool others; /* waits for others, and what others are told */
   bool odd;    /* waits for a count that is ==: some kernels hang */
+  bool plain;  /* no address that an iteration selects */
 };
 
 /* The text of kernel `seed` for an instruction set, words of control among it:
