@@ -6,9 +6,10 @@
 # thousand. Kinds: what one run with vector clocks says of kernels, many of them
 # broken, against all orders; rewritten kernels under each way to count and few
 # registers and semaphores, none of which may be wrong; reduced search against
-# unreduced; the publication's form where all fits it, which may not wait for more
-# than is owed. Where a kernel has more than STATES states (20000) unreduced, it is
-# searched reduced. Built without sanitizers. Fails if two disagree.
+# unreduced; the publication's form where all fits it, which may not wait for
+# more than is owed. Where a kernel has more than STATES states (20000)
+# unreduced, it is searched reduced. Built without sanitizers. Fails if two
+# disagree.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$root/build-campaign}
