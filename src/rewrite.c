@@ -98,9 +98,18 @@ static enum nsr_status leave(struct nsr_ctx *ctx, const struct nsr_bench *b,
     NSR_TRY(nsr_kernel_check(ctx, *out));
     NSR_TRY(nsr_judge_rewritten(ctx, *out, *out, options, report));
   }
-  NSR_TRY(nsr_report_streams(ctx, *out, *out, report));
+  nsr_report_streams(&b->program, report);
   report->scopes = b->tree.nscopes;
   return nsr_report_semaphores(ctx, &b->program, &report->semaphores);
+}
+
+static void report_woven(const struct nsr_woven *woven,
+                         struct nsr_rewrite_report *r) {
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    r->engines[e].insns_after = woven->streams[e].n;
+    r->engines[e].barriers_after = woven->barriers[e];
+    r->engines[e].waits_after = woven->waits[e];
+  }
 }
 
 static enum nsr_status change(struct nsr_ctx *ctx, struct nsr_bench *b,
@@ -112,7 +121,8 @@ static enum nsr_status change(struct nsr_ctx *ctx, struct nsr_bench *b,
   NSR_TRY(nsr_weave(ctx, &b->plan, b->exit, &b->woven));
   NSR_TRY(make_kernel(ctx, b, options, input, size, out));
   NSR_TRY(nsr_kernel_check(ctx, *out));
-  NSR_TRY(nsr_report_streams(ctx, b->program.k, *out, report));
+  nsr_report_streams(&b->program, report);
+  report_woven(&b->woven, report);
   NSR_TRY(nsr_report_plan(ctx, &b->deps, &b->plan, report));
   return nsr_judge_rewritten(ctx, b->program.k, *out, options, report);
 }

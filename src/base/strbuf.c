@@ -43,6 +43,15 @@ void nsr_strbuf_puts(struct nsr_strbuf *b, const char *s) {
   nsr_strbuf_add(b, s, strlen(s));
 }
 
+void nsr_strbuf_decimal(struct nsr_strbuf *b, uint32_t v) {
+  char text[10], *p = text + sizeof text;
+  do {
+    *--p = (char)('0' + v % 10);
+    v /= 10;
+  } while (v);
+  nsr_strbuf_add(b, p, (size_t)(text + sizeof text - p));
+}
+
 void nsr_strbuf_printf(struct nsr_strbuf *b, const char *fmt, ...) {
   va_list ap, again;
   va_start(ap, fmt);

@@ -18,6 +18,7 @@ void nsr_strbuf_init(struct nsr_strbuf *b, struct nsr_ctx *ctx,
                      enum nsr_arena_id arena);
 void nsr_strbuf_add(struct nsr_strbuf *b, const char *s, size_t n);
 void nsr_strbuf_puts(struct nsr_strbuf *b, const char *s);
+void nsr_strbuf_decimal(struct nsr_strbuf *b, uint32_t v);
 NSR_PRINTF(2, 3)
 void nsr_strbuf_printf(struct nsr_strbuf *b, const char *fmt, ...);
 /* The text (never NULL on success) and, if n is not NULL, its length. */

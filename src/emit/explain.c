@@ -51,26 +51,34 @@ enum nsr_status nsr_weave_done(struct nsr_ctx *ctx, const struct nsr_program *p,
   return NSR_OK;
 }
 
-static enum nsr_status put_wait(struct nsr_strbuf *b,
+/* "act[12]" */
+static void put_insn(struct nsr_strbuf *b, const struct nsr_tree *t, int engine,
+                     uint32_t insn) {
+  nsr_strbuf_puts(b, t->program->k->isa->engines[engine]);
+  nsr_strbuf_puts(b, "[");
+  nsr_strbuf_decimal(b, insn);
+  nsr_strbuf_puts(b, "]");
+}
+
+/* There are many: no printf, and one `line` for all. */
+static enum nsr_status put_wait(struct nsr_strbuf *b, struct nsr_strbuf *line,
                                 const struct nsr_plan *plan,
                                 const struct nsr_woven *woven, uint32_t i) {
   const struct nsr_plan_wait *w = &plan->waits[i];
   const struct nsr_tree *t = plan->tree;
-  const char *const *engines = t->program->k->isa->engines;
-  const struct nsr_work *c = &t->works[w->c], *p = &t->works[w->p];
-  const char *back =
-      w->lag ? nsr_printf(b->ctx, NSR_SCRATCH, ", %u execution%s back", w->lag,
-                          w->lag == 1 ? "" : "s")
-             : "";
-  const char *text =
-      back ? nsr_printf(b->ctx, NSR_SCRATCH,
-                        "%s[%u] waits on semaphore %u for %s[%u]%s%s",
-                        engines[c->engine], woven->wait_at[i], w->sem,
-                        engines[p->engine], woven->work_at[w->p], back,
-                        w->p < w->c ? "" : ", of an earlier iteration")
-           : NULL;
-  if (!text)
-    return NSR_E_NOMEM;
+  const char *text;
+  line->n = 0;
+  put_insn(line, t, t->works[w->c].engine, woven->wait_at[i]);
+  nsr_strbuf_puts(line, " waits on semaphore ");
+  nsr_strbuf_decimal(line, w->sem);
+  nsr_strbuf_puts(line, " for ");
+  put_insn(line, t, t->works[w->p].engine, woven->work_at[w->p]);
+  if (w->lag)
+    nsr_strbuf_printf(line, ", %u execution%s back", w->lag,
+                      w->lag == 1 ? "" : "s");
+  if (w->p >= w->c)
+    nsr_strbuf_puts(line, ", of an earlier iteration");
+  NSR_TRY(nsr_strbuf_done(line, &text, NULL));
   nsr_note_put(b, text);
   return NSR_OK;
 }
@@ -104,11 +112,12 @@ enum nsr_status nsr_weave_note(struct nsr_ctx *ctx, const struct nsr_plan *plan,
                                const struct nsr_woven *woven,
                                const char *options, const uint8_t *input,
                                size_t size, struct nsr_section *out) {
-  struct nsr_strbuf b;
+  struct nsr_strbuf b, buffer;
   const struct nsr_stream *streams[NSR_MAX_ENGINES];
   const char *data, *line;
   size_t n;
   nsr_strbuf_init(&b, ctx, NSR_KEEP);
+  nsr_strbuf_init(&buffer, ctx, NSR_SCRATCH);
   nsr_note_put(&b, "nsync-rewrite " NSR_VERSION);
   if (options[0])
     nsr_note_put(&b, options);
@@ -121,7 +130,7 @@ enum nsr_status nsr_weave_note(struct nsr_ctx *ctx, const struct nsr_plan *plan,
   NSR_TRY(code_text(ctx, plan->tree->program->k, options, streams, &line));
   nsr_note_put(&b, line);
   for (uint32_t i = 0; i < plan->nwaits; i++)
-    NSR_TRY(put_wait(&b, plan, woven, i));
+    NSR_TRY(put_wait(&b, &buffer, plan, woven, i));
   for (uint32_t p = 0; p < plan->tree->nparts; p++)
     if (woven->part_at[p] != NSR_NONE)
       NSR_TRY(put_barrier(&b, plan->tree, woven, p));

@@ -33,7 +33,8 @@ struct weave {
   uint32_t *loop;  /* where a new iteration of its loop starts */
   uint32_t *own;   /* where it stands itself */
   uint8_t *code;
-  uint32_t at; /* next instruction to be written */
+  uint32_t at;              /* next instruction to be written */
+  uint32_t barriers, waits; /* written */
 };
 
 static struct nsr_place place(const struct weave *w, uint32_t i) {
@@ -368,6 +369,7 @@ static enum nsr_status put_wait(struct weave *w, uint32_t i,
                     "the instruction set %s has no wait here", w->k->isa->name);
   nsr_insn_init(d, &x);
   x.wait = *wait;
+  w->waits++;
   return put_insn(w, i, &x);
 }
 
@@ -445,10 +447,14 @@ static enum nsr_status put_own(struct weave *w, uint32_t i,
   const struct nsr_node *n = &w->plan->tree->program->nodes[w->engine][i];
   uint8_t *word = next_word(w);
   memcpy(word, nsr_stream_word(w->k, w->in, i), w->k->isa->word);
+  uint32_t work = w->work_of[i];
+  bool kept = n->ctl == NSR_CTL_BR || work == NSR_NONE ||
+              w->plan->tree->works[work].island;
+  w->barriers += n->cls == NSR_BARRIER;
+  w->waits += !n->foreign_wait && (kept ? n->wait.cmp : ride->cmp) != 0;
   if (n->ctl == NSR_CTL_BR)
     return set_branch(w, i, word);
-  uint32_t work = w->work_of[i];
-  if (work == NSR_NONE || w->plan->tree->works[work].island)
+  if (kept)
     return NSR_OK;
   bool fits = n->foreign_wait || nsr_word_set_wait(w->k->isa, word, ride);
   if (n->channel >= 0 && !n->foreign_update) {
@@ -607,6 +613,8 @@ enum nsr_status nsr_weave(struct nsr_ctx *ctx, const struct nsr_plan *plan,
       if (w.work_of[i] != NSR_NONE)
         work_at[w.work_of[i]] = w.removed[i] ? NSR_NONE : w.own[i];
     place_islands(&w, exit, part_at, trouble_at);
+    out->barriers[e] = w.barriers;
+    out->waits[e] = w.waits;
   }
   out->part_at = part_at;
   out->trouble_at = trouble_at;

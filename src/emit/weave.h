@@ -9,6 +9,8 @@
 
 struct nsr_woven {
   struct nsr_stream streams[NSR_MAX_ENGINES]; /* by engine; n 0: none */
+  uint32_t barriers[NSR_MAX_ENGINES];         /* in them */
+  uint32_t waits[NSR_MAX_ENGINES];            /* .. on owned semaphores */
   const uint32_t *wait_at; /* by plan wait: the instruction that carries it */
   const uint32_t *work_at; /* by work: where it went, NSR_NONE: removed */
   const uint32_t *part_at; /* by part: a barrier that stays, on the first engine

@@ -1,6 +1,8 @@
 /* program.c - kernel to program. */
 #include "ir/program.h"
 
+#include "base/bitset.h"
+
 struct nsr_place nsr_program_place(const struct nsr_program *p, int engine,
                                    uint32_t insn) {
   return nsr_insn_place(p->k, p->stream[engine], insn);
@@ -85,6 +87,33 @@ enum nsr_status nsr_program_only_exits(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
+static void mark_val(uint64_t *used, const struct nsr_val *v) {
+  if (v->is_reg)
+    nsr_bit_set(used, (size_t)v->v);
+}
+
+static void mark_reg(uint64_t *used, int reg) {
+  if (reg >= 0)
+    nsr_bit_set(used, (size_t)reg);
+}
+
+void nsr_mark_registers(uint64_t *used, const struct nsr_insn *x) {
+  mark_val(used, &x->a);
+  mark_val(used, &x->b);
+  if (x->wait.cmp)
+    mark_val(used, &x->wait.value);
+  mark_reg(used, x->dst);
+  mark_reg(used, x->cond);
+  mark_reg(used, x->value_reg);
+  for (int i = 0; i < x->noperands; i++) {
+    const struct nsr_operand *o = &x->operands[i];
+    mark_reg(used, o->reg);
+    for (int d = 0; d < o->ndims; d++)
+      if (o->dims[d].count_is_reg)
+        mark_reg(used, o->dims[d].count);
+  }
+}
+
 static struct nsr_node node_of(const struct nsr_kernel *k, int engine,
                                uint32_t i, const struct nsr_insn *x) {
   const struct nsr_insn_desc *d = x->desc;
@@ -113,19 +142,23 @@ static struct nsr_node node_of(const struct nsr_kernel *k, int engine,
 static enum nsr_status stream_nodes(struct nsr_ctx *ctx,
                                     const struct nsr_kernel *k,
                                     const struct nsr_stream *s,
-                                    const struct nsr_node **out) {
+                                    struct nsr_program *out) {
   struct nsr_node *nodes;
+  uint64_t *named;
   NSR_NEW(ctx, NSR_SCRATCH, nodes, s->n);
+  NSR_NEW(ctx, NSR_SCRATCH, named, nsr_bits_words(k->isa->registers));
   for (uint32_t i = 0; i < s->n; i++) {
     struct nsr_insn x;
     NSR_TRY(nsr_stream_decode(ctx, k, s, i, &x));
     nodes[i] = node_of(k, s->engine, i, &x);
+    nsr_mark_registers(named, &x);
     if (x.desc->ctl == NSR_CTL_JUMP)
       return nsr_fail(ctx, NSR_E_REFUSED, nsr_insn_place(k, s, i),
                       "a computed branch: code in front of its targets would "
                       "move, and the values it takes are not rewritten");
   }
-  *out = nodes;
+  out->nodes[s->engine] = nodes;
+  out->named[s->engine] = named;
   return NSR_OK;
 }
 
@@ -137,7 +170,7 @@ enum nsr_status nsr_program_build(struct nsr_ctx *ctx,
     const struct nsr_stream *s = &k->streams[i];
     out->stream[s->engine] = s;
     out->nengines++;
-    NSR_TRY(stream_nodes(ctx, k, s, &out->nodes[s->engine]));
+    NSR_TRY(stream_nodes(ctx, k, s, out));
   }
   return NSR_OK;
 }

@@ -36,6 +36,8 @@ struct nsr_program {
   uint8_t nengines;                                 /* with a stream */
   const struct nsr_stream *stream[NSR_MAX_ENGINES]; /* by engine, or NULL */
   const struct nsr_node *nodes[NSR_MAX_ENGINES];
+  const uint64_t *named[NSR_MAX_ENGINES]; /* registers that its stream names,
+                                             a bit each */
 };
 
 /* Needs a kernel that passed nsr_kernel_check; makes its program, without
@@ -53,6 +55,9 @@ NSR_MUST_USE enum nsr_status nsr_program_build(struct nsr_ctx *ctx,
 NSR_MUST_USE enum nsr_status
 nsr_program_only_exits(struct nsr_ctx *ctx, const struct nsr_program *p,
                        uint32_t exit[NSR_MAX_ENGINES], bool *only);
+
+/* Adds to set the registers that an instruction names. */
+void nsr_mark_registers(uint64_t *set, const struct nsr_insn *x);
 
 struct nsr_place nsr_program_place(const struct nsr_program *p, int engine,
                                    uint32_t insn);

@@ -7,34 +7,23 @@
 #include "ir/keeps.h"
 #include "sync/bounds.h"
 
-static enum nsr_status count_stream(struct nsr_ctx *ctx,
-                                    const struct nsr_kernel *k,
-                                    const struct nsr_stream *s, uint32_t *n,
-                                    uint32_t *barriers, uint32_t *waits) {
-  *n = s->n;
-  for (uint32_t i = 0; i < s->n; i++) {
-    struct nsr_insn x;
-    NSR_TRY(nsr_stream_decode(ctx, k, s, i, &x));
-    *barriers += x.desc->cls == NSR_BARRIER;
-    *waits += x.wait.cmp && nsr_owned(k, x.wait.sem);
+void nsr_report_streams(const struct nsr_program *p,
+                        struct nsr_rewrite_report *r) {
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    struct nsr_engine_report *x = &r->engines[e];
+    if (!p->stream[e])
+      continue;
+    x->engine = p->k->isa->engines[e];
+    x->insns_before = p->stream[e]->n;
+    for (uint32_t i = 0; i < x->insns_before; i++) {
+      const struct nsr_node *n = &p->nodes[e][i];
+      x->barriers_before += n->cls == NSR_BARRIER;
+      x->waits_before += n->wait.cmp && !n->foreign_wait;
+    }
+    x->insns_after = x->insns_before;
+    x->barriers_after = x->barriers_before;
+    x->waits_after = x->waits_before;
   }
-  return NSR_OK;
-}
-
-enum nsr_status nsr_report_streams(struct nsr_ctx *ctx,
-                                   const struct nsr_kernel *before,
-                                   const struct nsr_kernel *after,
-                                   struct nsr_rewrite_report *r) {
-  for (uint32_t i = 0; i < before->nstreams; i++) {
-    const struct nsr_stream *s = &before->streams[i];
-    struct nsr_engine_report *e = &r->engines[s->engine];
-    e->engine = before->isa->engines[s->engine];
-    NSR_TRY(count_stream(ctx, before, s, &e->insns_before, &e->barriers_before,
-                         &e->waits_before));
-    NSR_TRY(count_stream(ctx, after, &after->streams[i], &e->insns_after,
-                         &e->barriers_after, &e->waits_after));
-  }
-  return NSR_OK;
 }
 
 /* insn: a barrier, by engine; where it stands on the first that has it. */

@@ -7,11 +7,10 @@
 
 #include "sync/plan.h"
 
-/* Instructions, barriers and waits of both kernels, by engine. */
-NSR_MUST_USE enum nsr_status nsr_report_streams(struct nsr_ctx *ctx,
-                                                const struct nsr_kernel *before,
-                                                const struct nsr_kernel *after,
-                                                struct nsr_rewrite_report *r);
+/* Instructions, barriers and waits of the program, by engine; the same for what
+ * it becomes, until that is known. */
+void nsr_report_streams(const struct nsr_program *p,
+                        struct nsr_rewrite_report *r);
 
 /* Barriers that stay. tree NULL: all but the exit barrier go. exit: the exit
  * barrier's instructions. */

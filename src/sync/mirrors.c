@@ -7,47 +7,13 @@
 
 /* ---- free registers */
 
-static void mark_val(uint64_t *used, const struct nsr_val *v) {
-  if (v->is_reg)
-    nsr_bit_set(used, (size_t)v->v);
-}
-
-static void mark_reg(uint64_t *used, int reg) {
-  if (reg >= 0)
-    nsr_bit_set(used, (size_t)reg);
-}
-
-void nsr_mark_registers(uint64_t *used, const struct nsr_insn *x) {
-  mark_val(used, &x->a);
-  mark_val(used, &x->b);
-  if (x->wait.cmp)
-    mark_val(used, &x->wait.value);
-  mark_reg(used, x->dst);
-  mark_reg(used, x->cond);
-  mark_reg(used, x->value_reg);
-  for (int i = 0; i < x->noperands; i++) {
-    const struct nsr_operand *o = &x->operands[i];
-    mark_reg(used, o->reg);
-    for (int d = 0; d < o->ndims; d++)
-      if (o->dims[d].count_is_reg)
-        mark_reg(used, o->dims[d].count);
-  }
-}
-
 enum nsr_status nsr_free_registers(struct nsr_ctx *ctx,
                                    const struct nsr_program *p, int engine,
                                    uint32_t max, struct nsr_free *out) {
-  const struct nsr_stream *s = p->stream[engine];
   uint32_t all = p->k->isa->registers;
-  uint64_t *used;
+  const uint64_t *used = p->named[engine];
   *out = (struct nsr_free){0};
-  NSR_NEW(ctx, NSR_SCRATCH, used, nsr_bits_words(all));
   NSR_NEW(ctx, NSR_SCRATCH, out->v, all);
-  for (uint32_t i = 0; i < s->n; i++) {
-    struct nsr_insn x;
-    NSR_TRY(nsr_stream_decode(ctx, p->k, s, i, &x));
-    nsr_mark_registers(used, &x);
-  }
   for (uint32_t r = 0; r < all && out->n < max; r++)
     if (!nsr_bit(used, r) && !nsr_facts_keep_register(p->facts, engine, r))
       out->v[out->n++] = (int16_t)r;

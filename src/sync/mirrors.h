@@ -11,9 +11,6 @@ struct nsr_free {
   int16_t *v;
 };
 
-/* Adds to set the registers that an instruction names. */
-void nsr_mark_registers(uint64_t *set, const struct nsr_insn *x);
-
 /* The first max of them, at most. */
 NSR_MUST_USE enum nsr_status nsr_free_registers(struct nsr_ctx *ctx,
                                                 const struct nsr_program *p,

@@ -152,6 +152,27 @@ static bool may_refuse(const char *text) {
   return strstr(text, "no stretch around it") != NULL;
 }
 
+/* Whether the report says of each stream of the output what is in it. */
+static bool counts_agree(struct nsr_ctx *ctx, const struct nsr_kernel *out,
+                         const struct nsr_rewrite_report *r) {
+  for (uint32_t i = 0; i < out->nstreams; i++) {
+    const struct nsr_stream *s = &out->streams[i];
+    const struct nsr_engine_report *e = &r->engines[s->engine];
+    uint32_t barriers = 0, waits = 0;
+    for (uint32_t j = 0; j < s->n; j++) {
+      struct nsr_insn x;
+      if (nsr_stream_decode(ctx, out, s, j, &x) != NSR_OK)
+        return false;
+      barriers += x.desc->cls == NSR_BARRIER;
+      waits += x.wait.cmp && nsr_owned(out, x.wait.sem);
+    }
+    if (e->insns_after != s->n || e->barriers_after != barriers ||
+        e->waits_after != waits)
+      return false;
+  }
+  return true;
+}
+
 static bool try_flow(uint64_t seed, struct tally *tally) {
   struct prng r = {seed};
   struct flow f = make_flow(&r);
@@ -174,7 +195,8 @@ static bool try_flow(uint64_t seed, struct tally *tally) {
     tally->islands += report.nkept > 1;
     tally->same += !report.changed;
     tally->fewer += report.changed;
-    good = !report.changed || report.judgement.verdict != NSR_REFUTED;
+    good = (!report.changed || report.judgement.verdict != NSR_REFUTED) &&
+           counts_agree(ctx, out, &report);
   } else {
     nsr_diag_format(nsr_ctx_first_error(ctx), line, sizeof line);
     good = status == NSR_E_REFUSED && may_refuse(line);
