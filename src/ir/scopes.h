@@ -68,6 +68,14 @@ static inline bool nsr_scope_in(const struct nsr_scopes *t, uint32_t inner,
   return inner >= outer && inner <= t->scopes[outer].last;
 }
 
+/* Whether item i of a scope, an arm, is the first of two of its branch. */
+static inline bool nsr_scopes_two_arms(const struct nsr_scopes *t,
+                                       const struct nsr_scope *s, uint32_t i) {
+  const struct nsr_item *next = &t->items[s->first_item + i + 1];
+  return i + 1 < s->nitems && next->is_scope &&
+         t->scopes[next->first].kind == NSR_SCOPE_ARM;
+}
+
 /* Needs a graph; makes the tree from natural loops and postdominators per loop
  * level. What is not structured is added to knots, and the tree then worth
  * nothing: loops with several exit targets, and arms that are entered from

@@ -19,6 +19,17 @@ int32_t nsr_form_at(const struct nsr_form *f, uint32_t t) {
   }
 }
 
+bool nsr_form_equal(const struct nsr_form *a, const struct nsr_form *b) {
+  if (a->kind != b->kind || a->kind == NSR_FORM_UNKNOWN || a->loop != b->loop)
+    return false;
+  if (a->kind != NSR_FORM_PERIODIC)
+    return a->base == b->base && a->step == b->step;
+  for (int t = 0; t < a->period && a->period == b->period; t++)
+    if (a->values[t] != b->values[t])
+      return false;
+  return a->period == b->period;
+}
+
 /* ---- operations on forms */
 
 static int32_t wrap(int64_t v) { return (int32_t)(uint32_t)(uint64_t)v; }
@@ -213,6 +224,8 @@ struct nsr_form nsr_form_choose(const struct nsr_form *cond,
                                 const struct nsr_form *b) {
   if (cond->kind == NSR_FORM_CONST)
     return cond->base ? *a : *b;
+  if (nsr_form_equal(a, b))
+    return *a;
   if (!settled(cond) || !settled(a) || !settled(b) ||
       (a->loop != NSR_NONE && a->loop != cond->loop) ||
       (b->loop != NSR_NONE && b->loop != cond->loop))

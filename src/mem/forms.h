@@ -28,6 +28,9 @@ struct nsr_form {
 extern const struct nsr_form nsr_form_unknown;
 struct nsr_form nsr_form_constant(int32_t v);
 
+/* Whether both are the same known value. */
+bool nsr_form_equal(const struct nsr_form *a, const struct nsr_form *b);
+
 /* Whether it is affine or starts from a register. */
 bool nsr_form_counts(const struct nsr_form *f);
 

@@ -18,34 +18,156 @@ void nsr_forms_forget(struct nsr_form *env, uint32_t nregs,
       env[r] = nsr_form_unknown;
 }
 
-static void skip_arm(const struct nsr_round *r, size_t arm,
-                     struct nsr_form *env) {
-  const struct nsr_step *s = &r->steps.v[arm];
-  for (size_t i = arm + 1; i <= arm + s->n; i++)
-    if (r->steps.v[i].kind == NSR_STEP_OPERATION)
-      env[r->steps.v[i].x.dst] = nsr_form_unknown;
-    else if (r->steps.v[i].kind == NSR_STEP_FORGET)
-      nsr_forms_forget(env, r->nregs, r->steps.v[i].set);
+/* ---- one round */
+
+/* Where two ways meet, or where a way ends, to[q] is what it is on both. */
+static void meet(struct nsr_form *to, const struct nsr_form *other) {
+  if (!nsr_form_equal(to, other))
+    *to = nsr_form_unknown;
 }
 
-static void run_round(struct nsr_round *r, struct nsr_form *env) {
-  for (size_t i = 0; i < r->steps.n; i++) {
+/* A way ends as all before it did (join), or is the first one. */
+static void end_at(const struct nsr_round *r, struct nsr_form *at, bool join,
+                   const struct nsr_form *env) {
+  for (size_t i = 0; i < r->set.n; i++) {
+    uint32_t q = r->set.v[i];
+    if (join)
+      meet(&at[q], &env[q]);
+    else
+      at[q] = env[q];
+  }
+}
+
+/* A way leads out of the loop, and not back from the same place. Without a
+ * barrier on it, the next trip goes on where this iteration started. */
+static void leave(struct nsr_round *r, const struct nsr_form *env) {
+  const struct nsr_form *start = r->room[NSR_ROOM_START];
+  r->unsure |= r->passed == NSR_BARRED_SOME;
+  if (r->passed == NSR_BARRED_ALL) {
+    end_at(r, r->room[NSR_ROOM_LEFT], r->left, env);
+    r->left = true;
+    return;
+  }
+  for (size_t i = 0; i < r->set.n; i++)
+    if (!nsr_form_equal(&env[r->set.v[i]], &start[r->set.v[i]]))
+      nsr_bit_set(r->spoilt, r->set.v[i]);
+}
+
+static void end_way(struct nsr_round *r, uint8_t ends,
+                    const struct nsr_form *env) {
+  r->unsure |= ends == 0;
+  if (ends & NSR_ENDS_EXIT) {
+    r->barred |= r->passed != NSR_BARRED_NONE;
+    r->not_barred |= r->passed != NSR_BARRED_ALL;
+  }
+  if (ends & NSR_ENDS_BACK) {
+    r->unsure |= r->passed != NSR_BARRED_ALL;
+    end_at(r, r->room[NSR_ROOM_BACK], r->returns, env);
+    r->returns = true;
+  } else {
+    leave(r, env);
+  }
+}
+
+static bool run_steps(struct nsr_round *r, size_t from, size_t to,
+                      struct nsr_form *env);
+
+/* Both arms of the fork at step i, or the one that is taken; whether a way
+ * goes on behind them. */
+static bool run_fork(struct nsr_round *r, size_t i, struct nsr_form *env) {
+  const struct nsr_step *s = &r->steps.v[i];
+  const uint16_t *regs = r->regs.v + s->first_reg;
+  struct nsr_form *kept = r->kept + s->first_reg;
+  size_t first = i + 1, second = first + s->n, end = second + s->m;
+  uint8_t way = s->test == NSR_NONE ? NSR_WAY_UNKNOWN : r->steps.v[s->test].way;
+  uint8_t passed = r->passed;
+  if (way != NSR_WAY_UNKNOWN && !s->leaves)
+    return way == s->way ? run_steps(r, first, second, env)
+                         : run_steps(r, second, end, env);
+  for (uint32_t j = 0; j < s->nregs; j++)
+    kept[j] = env[regs[j]];
+  bool goes_on = run_steps(r, first, second, env);
+  uint8_t behind = r->passed;
+  r->passed = passed;
+  for (uint32_t j = 0; j < s->nregs; j++) {
+    struct nsr_form f = env[regs[j]];
+    env[regs[j]] = kept[j];
+    kept[j] = f;
+  }
+  bool other = run_steps(r, second, end, env);
+  if (!goes_on)
+    return other;
+  for (uint32_t j = 0; j < s->nregs; j++)
+    if (other)
+      meet(&env[regs[j]], &kept[j]);
+    else
+      env[regs[j]] = kept[j];
+  r->passed = !other || behind == r->passed ? behind : NSR_BARRED_SOME;
+  return true;
+}
+
+static enum nsr_way way_of(const struct nsr_form *env,
+                           const struct nsr_insn *x) {
+  struct nsr_form taken = nsr_form_taken(env, x);
+  if (taken.kind != NSR_FORM_CONST)
+    return NSR_WAY_UNKNOWN;
+  return taken.base ? NSR_WAY_TARGET : NSR_WAY_ON;
+}
+
+/* Whether the way goes on behind the steps. */
+static bool run_steps(struct nsr_round *r, size_t from, size_t to,
+                      struct nsr_form *env) {
+  for (size_t i = from; i < to; i++) {
     struct nsr_step *s = &r->steps.v[i];
-    if (s->kind == NSR_STEP_OPERATION) {
+    switch (s->kind) {
+    case NSR_STEP_OPERATION:
       nsr_forms_apply(env, &s->x);
-    } else if (s->kind == NSR_STEP_FORGET) {
+      break;
+    case NSR_STEP_FORGET:
       nsr_forms_forget(env, r->nregs, s->set);
-    } else if (s->kind == NSR_STEP_TEST) {
-      struct nsr_form taken = nsr_form_taken(env, &s->x);
-      s->way = taken.kind != NSR_FORM_CONST ? NSR_WAY_UNKNOWN
-               : taken.base                 ? NSR_WAY_TARGET
-                                            : NSR_WAY_ON;
-    } else if (r->steps.v[s->test].way != s->way) {
-      if (r->steps.v[s->test].way == NSR_WAY_UNKNOWN)
-        skip_arm(r, i, env);
-      i += s->n;
+      break;
+    case NSR_STEP_TEST:
+      s->way = way_of(env, &s->x);
+      break;
+    case NSR_STEP_BARRIER:
+      r->passed = NSR_BARRED_ALL;
+      break;
+    case NSR_STEP_END:
+      end_way(r, s->ends, env);
+      return false;
+    default:
+      if (!run_fork(r, i, env))
+        return false;
+      i += s->n + s->m;
     }
   }
+  return true;
+}
+
+/* Makes env, the registers at the start of an iteration, those at the start of
+ * the next one. */
+static void run_round(struct nsr_round *r, struct nsr_form *env) {
+  struct nsr_form *back = r->room[NSR_ROOM_BACK];
+  end_at(r, r->room[NSR_ROOM_START], false, env);
+  memset(r->spoilt, 0, nsr_bits_words(r->nregs) * sizeof *r->spoilt);
+  r->passed = NSR_BARRED_NONE;
+  r->returns = r->left = r->barred = r->not_barred = r->unsure = false;
+  run_steps(r, 0, r->steps.n, env);
+  for (size_t i = 0; i < r->set.n; i++) {
+    uint32_t q = r->set.v[i];
+    bool good = r->returns;
+    if (r->in_loop)
+      good &=
+          !r->unsure && !nsr_bit(r->spoilt, q) &&
+          (!r->left || nsr_form_equal(&r->room[NSR_ROOM_LEFT][q], &back[q]));
+    env[q] = good ? back[q] : nsr_form_unknown;
+  }
+}
+
+static enum nsr_barred ways_out(const struct nsr_round *r) {
+  if (r->unsure || (r->barred && r->not_barred))
+    return NSR_BARRED_SOME;
+  return r->barred ? NSR_BARRED_ALL : NSR_BARRED_NONE;
 }
 
 /* ---- what a round does again and again */
@@ -64,10 +186,8 @@ struct seek {
   bool *turns; /* by register: constant in each round so far */
 };
 
-static bool sought(const struct nsr_round *r, const struct seek *k,
-                   uint32_t q) {
-  return nsr_bit(k->set, q) && !nsr_bit(r->other, q) &&
-         k->before[q].kind == NSR_FORM_CONST &&
+static bool sought(const struct seek *k, uint32_t q) {
+  return nsr_bit(k->set, q) && k->before[q].kind == NSR_FORM_CONST &&
          k->found[q].kind == NSR_FORM_UNKNOWN;
 }
 
@@ -79,7 +199,7 @@ static struct nsr_form affine(const struct seek *k, int32_t base,
 
 static void find_counters(const struct nsr_round *r, const struct seek *k) {
   for (uint32_t q = 0; q < r->nregs; q++)
-    if (sought(r, k, q) && k->at[q].kind == NSR_FORM_START &&
+    if (sought(k, q) && k->at[q].kind == NSR_FORM_START &&
         k->at[q].step == (int32_t)q)
       k->found[q] = affine(k, k->before[q].base, k->at[q].base);
 }
@@ -87,7 +207,7 @@ static void find_counters(const struct nsr_round *r, const struct seek *k) {
 /* What takes over a counter of the iteration before, as if it had always. */
 static void find_followers(const struct nsr_round *r, const struct seek *k) {
   for (uint32_t q = 0; q < r->nregs; q++) {
-    if (!sought(r, k, q) || k->at[q].kind != NSR_FORM_START)
+    if (!sought(k, q) || k->at[q].kind != NSR_FORM_START)
       continue;
     const struct nsr_form *of = &k->found[k->at[q].step];
     if (of->kind == NSR_FORM_AFFINE &&
@@ -131,7 +251,7 @@ static uint32_t turn(struct nsr_round *r, const struct seek *k,
                      int32_t *values) {
   uint32_t left = 2 * MOST_ROUNDS, n = 0;
   for (uint32_t q = 0; q < r->nregs; q++)
-    k->turns[q] = sought(r, k, q);
+    k->turns[q] = sought(k, q);
   memcpy(k->now, k->before, r->nregs * sizeof *k->now);
   while (left-- > 0 && n < MOST_ROUNDS) {
     start_round(r, k, values + (size_t)n * r->nregs);
@@ -170,7 +290,7 @@ static struct nsr_form rotation(const struct nsr_round *r, const struct seek *k,
 static void find_orbits(struct nsr_round *r, const struct seek *k) {
   int32_t *values = r->turned;
   for (uint32_t q = 0; q < r->nregs; q++) {
-    if (!sought(r, k, q))
+    if (!sought(k, q))
       continue;
     int32_t v = k->before[q].base;
     for (uint32_t n = 0; n < NSR_MAX_PERIOD; n++) {
@@ -202,15 +322,15 @@ void nsr_round_forms(struct nsr_round *r, uint32_t scope, const uint64_t *set,
                      struct nsr_form *env) {
   const struct seek seek = {.scope = scope,
                             .set = set,
-                            .before = r->room[0],
-                            .fixed = r->room[1],
-                            .at = r->room[2],
-                            .now = r->room[3],
-                            .found = r->room[4],
+                            .before = r->room[NSR_ROOM_BEFORE],
+                            .fixed = r->room[NSR_ROOM_FIXED],
+                            .at = r->room[NSR_ROOM_AT],
+                            .now = r->room[NSR_ROOM_NOW],
+                            .found = r->room[NSR_ROOM_FOUND],
                             .turns = r->turns};
   const struct seek *k = &seek;
   size_t bytes = r->nregs * sizeof *env;
-  memcpy(r->room[0], env, bytes);
+  memcpy(r->room[NSR_ROOM_BEFORE], env, bytes);
   memcpy(k->fixed, env, bytes);
   nsr_forms_forget(k->fixed, r->nregs, k->set);
   memcpy(k->found, k->fixed, bytes);
@@ -220,6 +340,7 @@ void nsr_round_forms(struct nsr_round *r, uint32_t scope, const uint64_t *set,
       k->at[q] = (struct nsr_form){
           .kind = NSR_FORM_START, .step = (int32_t)q, .loop = NSR_NONE};
   run_round(r, k->at);
+  r->out = (uint8_t)ways_out(r);
   find_counters(r, k);
   find_followers(r, k);
   find_rotations(r, k);
@@ -229,10 +350,10 @@ void nsr_round_forms(struct nsr_round *r, uint32_t scope, const uint64_t *set,
 enum nsr_status nsr_round_init(struct nsr_ctx *ctx, uint32_t nregs,
                                struct nsr_round *out) {
   *out = (struct nsr_round){.nregs = nregs};
-  NSR_NEW(ctx, NSR_SCRATCH, out->other, nsr_bits_words(nregs));
+  NSR_NEW(ctx, NSR_SCRATCH, out->spoilt, nsr_bits_words(nregs));
   NSR_NEW(ctx, NSR_SCRATCH, out->turns, nregs);
   NSR_NEW(ctx, NSR_SCRATCH, out->turned, (size_t)MOST_ROUNDS * nregs);
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < NSR_ROUND_ROOMS; i++)
     NSR_NEW(ctx, NSR_SCRATCH, out->room[i], nregs);
   return NSR_OK;
 }

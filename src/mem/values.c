@@ -86,140 +86,18 @@ static void find_ways_out(const struct build *b, uint32_t loop) {
 }
 
 /* Of the blocks that run in each completed iteration, leaves those that run as
- * often as the loop's own barrier, the one with the smallest id. */
+ * often as the loop's own barriers are passed. */
 static void leave_counted(const struct build *b, uint32_t loop) {
-  const struct nsr_cfg *g = b->g;
-  const struct nsr_loop *l = &g->loops[loop];
-  const struct nsr_node *nodes = g->program->nodes[g->engine];
-  enum leaves with = LEAVES_SOMETIMES;
-  int32_t id = INT32_MAX;
+  const struct nsr_loop *l = &b->g->loops[loop];
+  enum leaves with = b->round.out == NSR_BARRED_ALL ? LEAVES_RUN : LEAVES_OUT;
   find_ways_out(b, loop);
-  for (uint32_t i = 0; i < l->nblocks; i++) {
-    const struct nsr_block *k = &g->blocks[l->blocks[i]];
-    if (k->loop != loop)
-      continue;
-    for (uint32_t j = k->first; j < k->first + k->n; j++)
-      if (nodes[j].cls == NSR_BARRIER && nodes[j].aux < id) {
-        id = nodes[j].aux;
-        with =
-            b->every[l->blocks[i]] ? b->leaves[l->blocks[i]] : LEAVES_SOMETIMES;
-      }
-  }
   for (uint32_t i = 0; i < l->nblocks; i++)
-    if (with == LEAVES_SOMETIMES || b->leaves[l->blocks[i]] != with)
+    if (b->round.out == NSR_BARRED_SOME || b->leaves[l->blocks[i]] != with)
       b->every[l->blocks[i]] = false;
 }
 
 static void clear_bits(const struct build *b, uint64_t *set) {
   memset(set, 0, nsr_bits_words(b->nregs) * sizeof *set);
-}
-
-static bool tests(const struct nsr_node *n) {
-  return n->ctl == NSR_CTL_BR && !n->always;
-}
-
-static enum nsr_status push_step(struct build *b, struct nsr_step step,
-                                 uint32_t insn) {
-  step.insn = insn;
-  NSR_TRY(decode(b, insn, &step.x));
-  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->round.steps, step);
-  return NSR_OK;
-}
-
-/* How a body is collected: its arms too, or all else but what runs in every
- * iteration left out; whether it is an arm that need not run. */
-struct collect {
-  bool arms, in_arm;
-};
-
-/* Other code sets registers here. */
-static enum nsr_status push_forget(struct build *b, const uint64_t *set,
-                                   struct collect how) {
-  struct nsr_step step = {.kind = NSR_STEP_FORGET, .set = set};
-  if (!how.arms)
-    nsr_bits_or(b->round.other, set, nsr_bits_words(b->nregs));
-  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->round.steps, step);
-  return NSR_OK;
-}
-
-static enum nsr_status forget_scope(struct build *b, uint32_t scope,
-                                    struct collect how) {
-  uint64_t *set;
-  NSR_NEW(b->ctx, NSR_SCRATCH, set, nsr_bits_words(b->nregs));
-  nsr_scopes_sets(b->t, scope, NULL, set, NULL);
-  return push_forget(b, set, how);
-}
-
-static enum nsr_status collect_piece(struct build *b, const struct nsr_item *it,
-                                     struct collect how, uint32_t *test) {
-  const struct nsr_node *nodes = b->g->program->nodes[b->g->engine];
-  for (uint32_t j = it->first; j < it->first + it->n; j++) {
-    bool runs = how.in_arm || b->every[b->g->block_of[j]];
-    if (nodes[j].dst >= 0 && runs) {
-      NSR_TRY(push_step(b, (struct nsr_step){.kind = NSR_STEP_OPERATION}, j));
-    } else if (nodes[j].dst >= 0) {
-      uint64_t *set;
-      NSR_NEW(b->ctx, NSR_SCRATCH, set, nsr_bits_words(b->nregs));
-      nsr_bit_set(set, (size_t)nodes[j].dst);
-      NSR_TRY(push_forget(b, set, (struct collect){.arms = false}));
-    }
-    *test = NSR_NONE;
-    if (!how.arms || !runs || !tests(&nodes[j]))
-      continue;
-    *test = (uint32_t)b->round.steps.n;
-    NSR_TRY(push_step(b, (struct nsr_step){.kind = NSR_STEP_TEST}, j));
-  }
-  return NSR_OK;
-}
-
-static enum nsr_status collect_body(struct build *b, uint32_t scope,
-                                    struct collect how);
-
-/* test: of the branch that it is an arm of, NSR_NONE: not among the steps. */
-static enum nsr_status collect_arm(struct build *b, uint32_t scope,
-                                   struct collect how, uint32_t test) {
-  const struct nsr_scope *s = &b->t->scopes[scope];
-  if (b->every[b->g->block_of[s->entry]])
-    return collect_body(b, scope, how);
-  if (test == NSR_NONE || s->ends == NSR_ENDS_EXIT)
-    return forget_scope(b, scope, how);
-  const struct nsr_node *nodes = b->g->program->nodes[b->g->engine];
-  bool target = (uint32_t)nodes[b->round.steps.v[test].insn].aux == s->entry;
-  size_t at = b->round.steps.n;
-  struct nsr_step arm = {.kind = NSR_STEP_ARM,
-                         .way = target ? NSR_WAY_TARGET : NSR_WAY_ON,
-                         .test = test};
-  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->round.steps, arm);
-  how.in_arm = true;
-  NSR_TRY(collect_body(b, scope, how));
-  b->round.steps.v[at].n = (uint32_t)(b->round.steps.n - at - 1);
-  return NSR_OK;
-}
-
-static enum nsr_status collect_body(struct build *b, uint32_t scope,
-                                    struct collect how) {
-  const struct nsr_scope *s = &b->t->scopes[scope];
-  uint32_t test = NSR_NONE;
-  for (uint32_t i = 0; i < s->nitems; i++) {
-    const struct nsr_item *it = &b->t->items[s->first_item + i];
-    if (!it->is_scope)
-      NSR_TRY(collect_piece(b, it, how, &test));
-    else if (b->t->scopes[it->first].kind == NSR_SCOPE_ARM)
-      NSR_TRY(collect_arm(b, it->first, how, test));
-    else
-      NSR_TRY(forget_scope(b, it->first, how));
-  }
-  return NSR_OK;
-}
-
-/* Of a loop: its round, and (set) all registers that it sets. Of a loop in
- * others without arms, since it counts through all trips. */
-static enum nsr_status collect_round(struct build *b, uint32_t scope,
-                                     bool in_loop, uint64_t *set) {
-  b->round.steps.n = 0;
-  clear_bits(b, b->round.other);
-  nsr_scopes_sets(b->t, scope, NULL, set, NULL);
-  return collect_body(b, scope, (struct collect){.arms = !in_loop});
 }
 
 static uint32_t loop_of(const struct build *b, uint32_t scope) {
@@ -258,15 +136,16 @@ static void find_survivors(const struct build *b, const uint64_t *set,
 static enum nsr_status enter_loop(struct build *b, uint32_t scope, bool in_loop,
                                   uint64_t *set, struct nsr_form *env) {
   uint32_t loop = loop_of(b, scope);
+  nsr_scopes_sets(b->t, scope, NULL, set, NULL);
+  NSR_TRY(nsr_round_collect(b->ctx, b->t, scope, in_loop, set, &b->round));
+  if (in_loop)
+    find_survivors(b, set, env);
+  else
+    enter_nest(b, scope, env);
+  nsr_round_forms(&b->round, scope, set, env);
   nsr_cfg_every(b->g, loop, b->every);
   if (in_loop)
     leave_counted(b, loop);
-  else
-    enter_nest(b, scope, env);
-  NSR_TRY(collect_round(b, scope, in_loop, set));
-  if (in_loop)
-    find_survivors(b, set, env);
-  nsr_round_forms(&b->round, scope, set, env);
   return NSR_OK;
 }
 
@@ -352,58 +231,91 @@ struct test {
   struct nsr_form taken;
 };
 
-/* A nested scope; afterwards what it sets is unknown, or of an arm what its
- * branch chooses. */
+/* A nested loop, or code without structure; afterwards what it sets is
+ * unknown. */
 static enum nsr_status walk_nested(struct build *b, uint32_t scope,
-                                   bool in_loop, const struct test *test,
-                                   struct nsr_form *env) {
-  const struct nsr_scope *s = &b->t->scopes[scope];
-  bool loop = s->kind == NSR_SCOPE_LOOP;
+                                   bool in_loop, struct nsr_form *env) {
   struct nsr_form *inner;
   uint64_t *set;
-  NSR_TAKE(&b->envs, inner);
   NSR_TAKE(&b->bits, set);
   clear_bits(b, set);
-  memcpy(inner, env, b->nregs * sizeof *env);
-  if (loop)
+  nsr_scopes_sets(b->t, scope, NULL, set, NULL);
+  if (b->t->scopes[scope].kind == NSR_SCOPE_LOOP) {
+    NSR_TAKE(&b->envs, inner);
+    memcpy(inner, env, b->nregs * sizeof *env);
     NSR_TRY(count_back(b, loop_of(b, scope), env, &b->back[scope]));
-  if (loop)
     NSR_TRY(enter_loop(b, scope, in_loop, set, inner));
-  else
-    nsr_scopes_sets(b->t, scope, NULL, set, NULL);
-  if (s->kind != NSR_SCOPE_ISLAND) /* whose order is not that of its code */
-    NSR_TRY(walk(b, scope, in_loop || loop, inner));
-  bool target = test->target == s->entry;
+    NSR_TRY(walk(b, scope, true, inner));
+    nsr_piece_give(&b->envs, inner);
+  }
+  nsr_forms_forget(env, b->nregs, set);
+  nsr_piece_give(&b->bits, set);
+  return NSR_OK;
+}
+
+static enum nsr_status walk_arm(struct build *b, uint32_t scope, bool in_loop,
+                                uint64_t *set, struct nsr_form *env) {
+  nsr_scopes_sets(b->t, scope, NULL, set, NULL);
+  return walk(b, scope, in_loop, env);
+}
+
+/* One arm or two of a branch; afterwards what they set is what the branch
+ * chooses. */
+static enum nsr_status walk_arms(struct build *b, const struct nsr_item *it,
+                                 bool two, bool in_loop,
+                                 const struct test *test,
+                                 struct nsr_form *env) {
+  struct nsr_form *one, *other;
+  uint64_t *set;
+  NSR_TAKE(&b->envs, one);
+  NSR_TAKE(&b->envs, other);
+  NSR_TAKE(&b->bits, set);
+  clear_bits(b, set);
+  memcpy(one, env, b->nregs * sizeof *env);
+  memcpy(other, env, b->nregs * sizeof *env);
+  NSR_TRY(walk_arm(b, it[0].first, in_loop, set, one));
+  if (two)
+    NSR_TRY(walk_arm(b, it[1].first, in_loop, set, other));
+  bool target = test->target == b->t->scopes[it[0].first].entry;
   for (uint32_t q = 0; q < b->nregs; q++)
     if (nsr_bit(set, q))
-      env[q] = s->kind == NSR_SCOPE_ARM
-                   ? nsr_form_choose(&test->taken, target ? &inner[q] : &env[q],
-                                     target ? &env[q] : &inner[q])
-                   : nsr_form_unknown;
-  nsr_piece_give(&b->envs, inner);
+      env[q] = nsr_form_choose(&test->taken, target ? &one[q] : &other[q],
+                               target ? &other[q] : &one[q]);
+  nsr_piece_give(&b->envs, one);
+  nsr_piece_give(&b->envs, other);
   nsr_piece_give(&b->bits, set);
+  return NSR_OK;
+}
+
+static enum nsr_status walk_piece(struct build *b, const struct nsr_item *it,
+                                  struct test *test, struct nsr_form *env) {
+  const struct nsr_node *nodes = b->g->program->nodes[b->g->engine];
+  test->taken = nsr_form_unknown;
+  for (uint32_t j = it->first; j < it->first + it->n; j++) {
+    struct nsr_insn x;
+    NSR_TRY(decode(b, j, &x));
+    NSR_TRY(record(b, env, j, &x));
+    nsr_forms_apply(env, &x);
+    if (nodes[j].ctl == NSR_CTL_BR && !nodes[j].always)
+      *test = (struct test){(uint32_t)nodes[j].aux, nsr_form_taken(env, &x)};
+  }
   return NSR_OK;
 }
 
 static enum nsr_status walk(struct build *b, uint32_t scope, bool in_loop,
                             struct nsr_form *env) {
   const struct nsr_scope *s = &b->t->scopes[scope];
-  const struct nsr_node *nodes = b->g->program->nodes[b->g->engine];
   struct test test = {NSR_NONE, nsr_form_unknown};
   for (uint32_t i = 0; i < s->nitems; i++) {
     const struct nsr_item *it = &b->t->items[s->first_item + i];
-    if (it->is_scope) {
-      NSR_TRY(walk_nested(b, it->first, in_loop, &test, env));
-      continue;
-    }
-    test.taken = nsr_form_unknown;
-    for (uint32_t j = it->first; j < it->first + it->n; j++) {
-      struct nsr_insn x;
-      NSR_TRY(decode(b, j, &x));
-      NSR_TRY(record(b, env, j, &x));
-      nsr_forms_apply(env, &x);
-      if (tests(&nodes[j]))
-        test = (struct test){(uint32_t)nodes[j].aux, nsr_form_taken(env, &x)};
+    if (!it->is_scope) {
+      NSR_TRY(walk_piece(b, it, &test, env));
+    } else if (b->t->scopes[it->first].kind != NSR_SCOPE_ARM) {
+      NSR_TRY(walk_nested(b, it->first, in_loop, env));
+    } else {
+      bool two = nsr_scopes_two_arms(b->t, s, i);
+      NSR_TRY(walk_arms(b, it, two, in_loop, &test, env));
+      i += two;
     }
   }
   return NSR_OK;
@@ -424,7 +336,7 @@ enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
                     .g = scopes->cfg,
                     .nregs = scopes->cfg->program->k->isa->registers};
   struct nsr_form *env;
-  size_t bits = nsr_bits_words(b.nregs) * sizeof *b.round.other;
+  size_t bits = nsr_bits_words(b.nregs) * sizeof(uint64_t);
   b.envs = (struct nsr_pieces){
       .ctx = ctx, .arena = NSR_SCRATCH, .size = b.nregs * sizeof *env};
   b.bits = (struct nsr_pieces){.ctx = ctx, .arena = NSR_SCRATCH, .size = bits};

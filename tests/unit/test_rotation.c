@@ -3,7 +3,8 @@
  *
  * Random nests: each loop has a layout of its own and, on each engine, a
  * counter that goes on from trip to trip, is set back, turns round, advances in
- * the header or in some iterations only. One access at a time, in all
+ * the header, in both arms of a branch or in some iterations only; and one way
+ * back to its header, or two. One access at a time, in all
  * iterations or in some, chosen by such a counter, with a barrier behind it;
  * and loops that are left in their middle, so the input has no race and a lag
  * that is too large is one of the output. NSR_SEED sets the first seed,
@@ -23,7 +24,15 @@ static const struct set {
 } sets[] = {{"tile64", {"sp", "act", "dve"}}, {"lane48", {"io", "gen", "vec"}}};
 enum { SETS = sizeof sets / sizeof *sets };
 
-enum advance { SURVIVES, SET_BACK, TURNS, IN_HEADER, SOMETIMES, NADVANCES };
+enum advance {
+  SURVIVES,
+  SET_BACK,
+  TURNS,
+  IN_HEADER,
+  IN_BOTH_ARMS,
+  SOMETIMES,
+  NADVANCES
+};
 
 struct loop {
   int trips;   /* 0: loaded, -1: the index of the loop around it */
@@ -31,6 +40,7 @@ struct loop {
   enum { AT_END, AT_BEGIN, AT_HEADER } barrier;
   struct {
     bool early; /* advanced in front of the rest of the body */
+    bool twice; /* two ways back */
     enum advance advance;
     int modulo;
   } on[ENGINES];
@@ -38,7 +48,7 @@ struct loop {
 
 struct nest {
   struct prng *r;
-  int nloops, nids, naccesses;
+  int nloops, nids, naccesses, nlabels;
   struct loop loops[MAX_LOOPS];
   int around[MAX_LEVEL], level;
   char text[ENGINES][ROOM];
@@ -90,16 +100,27 @@ static void put_access(struct nest *n) {
   put_barrier(n);
 }
 
-static void put_advance(struct nest *n, int e, int l) {
+static void put_step(struct nest *n, int e, int l) {
   const struct loop *x = &n->loops[l];
-  bool some = x->on[e].advance == SOMETIMES;
-  if (some)
-    PUT(n, e, " and r12, r%d, 1\n br.eq r12, 0, a%d\n", l, l);
   PUT(n, e, " add r%d, r%d, 1\n", 4 + l, 4 + l);
-  if (x->on[e].advance == TURNS)
+  if (x->on[e].advance == TURNS || (x->on[e].advance == IN_BOTH_ARMS && l & 1))
     PUT(n, e, " rem r%d, r%d, %d\n", 4 + l, 4 + l, x->on[e].modulo);
-  if (some)
-    PUT(n, e, "a%d:\n", l);
+}
+
+static void put_advance(struct nest *n, int e, int l) {
+  enum advance how = n->loops[l].on[e].advance;
+  bool arms = how == SOMETIMES || how == IN_BOTH_ARMS;
+  int label = n->nlabels++;
+  if (arms)
+    PUT(n, e, " and r12, r%d, 1\n br.eq r12, 0, a%d\n", l, label);
+  put_step(n, e, l);
+  if (how == IN_BOTH_ARMS) {
+    PUT(n, e, " br b%d\na%d:\n", label, label);
+    put_step(n, e, l);
+    PUT(n, e, "b%d:\n", label);
+  } else if (arms) {
+    PUT(n, e, "a%d:\n", label);
+  }
 }
 
 static void choose_loop(struct nest *n, struct loop *x) {
@@ -107,8 +128,10 @@ static void choose_loop(struct nest *n, struct loop *x) {
   x->trips = n->level && prng_in(r, 0, 9) < 4 ? -1 : (int)prng_in(r, 0, 3);
   x->barrier = (int)prng_in(r, 0, 9) < 7 ? AT_END : (int)prng_in(r, 1, 2);
   x->bottom = x->trips > 0 && x->barrier != AT_HEADER && prng_in(r, 0, 3) == 0;
+  bool twice = prng_in(r, 0, 3) == 0;
   for (int e = 0; e < ENGINES; e++) {
     x->on[e].early = prng_in(r, 0, 2) == 0;
+    x->on[e].twice = x->barrier == AT_END ? twice : prng_in(r, 0, 3) == 0;
     x->on[e].modulo = (int)prng_in(r, 2, 4);
     x->on[e].advance =
         prng_in(r, 0, 9) < 6 ? SURVIVES : prng_in(r, 0, NADVANCES - 1);
@@ -133,7 +156,8 @@ static void put_head(struct nest *n, int e, int l) {
     PUT(n, e, " sync %d\n", n->nids);
 }
 
-static void put_foot(struct nest *n, int e, int l, int id) {
+/* One of the ways back. */
+static void put_way_back(struct nest *n, int e, int l, int id) {
   const struct loop *x = &n->loops[l];
   if (!x->on[e].early && x->on[e].advance != IN_HEADER)
     put_advance(n, e, l);
@@ -141,9 +165,21 @@ static void put_foot(struct nest *n, int e, int l, int id) {
   if (x->barrier == AT_END)
     PUT(n, e, " sync %d\n", id);
   if (x->bottom)
-    PUT(n, e, " br.lt r%d, %d, l%d\nd%d:\n", l, x->trips, l, l);
+    PUT(n, e, " br.lt r%d, %d, l%d\n", l, x->trips, l);
   else
-    PUT(n, e, " br l%d\nd%d:\n", l, l);
+    PUT(n, e, " br l%d\n", l);
+}
+
+static void put_foot(struct nest *n, int e, int l, int id) {
+  if (n->loops[l].on[e].twice) {
+    PUT(n, e, " and r12, r%d, 1\n br.eq r12, 0, c%d\n", l, l);
+    put_way_back(n, e, l, id + 1);
+    if (n->loops[l].bottom)
+      PUT(n, e, " br d%d\n", l);
+    PUT(n, e, "c%d:\n", l);
+  }
+  put_way_back(n, e, l, id);
+  PUT(n, e, "d%d:\n", l);
 }
 
 static void put_loop(struct nest *n) {
@@ -157,7 +193,8 @@ static void put_loop(struct nest *n) {
   put_barrier(n);
   for (int e = 0; e < ENGINES; e++)
     put_head(n, e, l);
-  int id = n->nids++;
+  int id = n->nids;
+  n->nids += 2;
   for (int e = 0; e < ENGINES; e++)
     if (n->loops[l].on[e].early && n->loops[l].on[e].advance != IN_HEADER)
       put_advance(n, e, l);
