@@ -22,7 +22,7 @@ outer:
     mov r5, 0
 loop:
     sync 1
-    copy r+r8[1*1], w[1*1] ^s0
+    copy r+r8, w ^s0
     ld r9, m+r4
     br.eq r9, 0, done
     add r8, r8, 4
@@ -46,7 +46,7 @@ outer:
     mov r5, 0
 loop:
     sync 1
-    copy b[1*1], r+r8[1*1] ?s0>=1
+    copy b, r+r8 ?s0>=1
     ld r9, m+r4
     br.eq r9, 0, done
     add r8, r8, 4

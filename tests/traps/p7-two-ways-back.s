@@ -23,7 +23,7 @@ outer:
     mov r5, 0
 loop:
     br.ge r5, 4, done
-    copy r+r8[1*1], w[1*1] ^s0
+    copy r+r8, w ^s0
     ld r9, m+r4
     add r5, r5, 1
     br.eq r9, 0, other
@@ -53,7 +53,7 @@ outer:
     mov r5, 0
 loop:
     br.ge r5, 4, done
-    copy b[1*1], r+r8[1*1] ?s0>=1
+    copy b, r+r8 ?s0>=1
     ld r9, m+r4
     add r5, r5, 1
     br.eq r9, 0, other
