@@ -33,7 +33,7 @@ struct lag {
   uint32_t *rec_at;       /* by member: its records, one for each age */
   struct nsr_sight **rec; /* NULL: it never ran */
   uint32_t *free;         /* by scope: nsr_free_loops */
-  uint32_t *fence;        /* by such a loop and channel: slot */
+  uint32_t *fence;        /* by loop and channel: slot, NSR_NONE: none */
   uint32_t *last_use;     /* by member: step of the last wait that covers it */
   struct loop *loops;     /* by number - 1 */
   struct nsr_sight *other;
@@ -375,6 +375,19 @@ static enum nsr_status take_work(struct lag *g, uint32_t i) {
   return NSR_OK;
 }
 
+/* Whether a wait, if it does not wait, is for what has retired anyway: for what
+ * lies in front of a trip of a loop, where all of that is known. */
+static bool is_sure(const struct lag *g, uint32_t i,
+                    const struct nsr_wait_found *w,
+                    const struct nsr_sight *row) {
+  if (w->within == NSR_NONE)
+    return true;
+  size_t loop = g->s->steps[w->within].work;
+  size_t ch = (size_t)g->s->groups[g->s->steps[i].group].channel;
+  uint32_t fence = g->fence[loop * g->x->nch + ch];
+  return fence != NSR_NONE && nsr_sight_level(row, fence) == 0;
+}
+
 static enum nsr_status take_wait(struct lag *g, uint32_t i) {
   const struct nsr_wait_found *w = &g->t->waits[g->t->wait_of[i]];
   struct nsr_sight *row = g->rows[g->row_of[g->s->steps[i].engine]];
@@ -393,7 +406,7 @@ static enum nsr_status take_wait(struct lag *g, uint32_t i) {
     const struct nsr_sight *rec = g->rec[g->rec_at[c->member] + c->age];
     uint32_t slot = g->x->slot[g->s->members[c->member]];
     /* who knows of an execution knows what follows from it */
-    if (!rec || nsr_sight_level(row, slot) <= c->age)
+    if (!rec || nsr_sight_level(row, slot) <= c->age || !is_sure(g, i, w, row))
       continue;
     NSR_TRY(nsr_sight_copy(g->x, g->other, rec));
     NSR_TRY(nsr_sight_renew(g->x, g->other));
@@ -539,8 +552,10 @@ static enum nsr_status number_records(struct lag *g) {
 
 static enum nsr_status find_fences(struct lag *g) {
   NSR_TRY(nsr_free_loops(g->ctx, g->s->tree, &g->free));
-  NSR_NEW(g->ctx, NSR_SCRATCH, g->fence,
-          (size_t)g->s->tree->nscopes * g->x->nch);
+  size_t n = (size_t)g->s->tree->nscopes * g->x->nch;
+  NSR_NEW(g->ctx, NSR_SCRATCH, g->fence, n);
+  for (size_t i = 0; i < n; i++)
+    g->fence[i] = NSR_NONE;
   for (uint32_t i = 0; i < g->s->nsteps; i++) {
     const struct nsr_step *s = &g->s->steps[i];
     if (s->fence)

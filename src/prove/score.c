@@ -16,6 +16,7 @@ struct writer {
   bool *taken;     /* by semaphore: islands use it */
   uint32_t ngroups, nwaits;
   uint32_t *free; /* by scope: nsr_free_loops */
+  bool choices;   /* the output compares */
 };
 
 /* ---- single instructions */
@@ -75,38 +76,14 @@ static enum nsr_status push_work(struct writer *w, int engine, uint32_t insn,
   return s.channel < 0 ? NSR_OK : push(w, s);
 }
 
-/* What a control operation does to its register, if that is a register's
- * value and a constant. */
-static void read_set(const struct nsr_insn *x, struct nsr_step *s) {
-  const struct nsr_val *a = &x->a, *b = &x->b;
-  bool add = x->desc->ctl == NSR_CTL_ADD, sub = x->desc->ctl == NSR_CTL_SUB;
-  s->src = -1;
-  if (x->desc->ctl == NSR_CTL_MOV) {
-    s->known = true;
-    s->src = a->is_reg ? (int16_t)a->v : -1;
-    s->value = a->is_reg ? 0 : a->v;
-  } else if ((add || sub) && a->is_reg && !b->is_reg && b->v > INT32_MIN) {
-    s->known = true;
-    s->src = (int16_t)a->v;
-    s->value = add ? b->v : -b->v;
-  } else if (add && b->is_reg && !a->is_reg) {
-    s->known = true;
-    s->src = (int16_t)b->v;
-    s->value = a->v;
-  }
-}
-
-static enum nsr_status push_set(struct writer *w, int engine, uint32_t insn) {
-  struct nsr_insn x;
-  NSR_TRY(nsr_stream_decode(w->ctx, w->p->k, w->p->stream[engine], insn, &x));
-  struct nsr_step s = {.kind = NSR_STEP_SET,
-                       .engine = (uint8_t)engine,
-                       .dst = x.dst,
-                       .insn = insn,
-                       .work = NSR_NONE,
-                       .group = NSR_NONE};
-  read_set(&x, &s);
-  return push(w, s);
+static enum nsr_status push_set(struct writer *w, int engine, uint32_t insn,
+                                int dst) {
+  return push(w, (struct nsr_step){.kind = NSR_STEP_SET,
+                                   .engine = (uint8_t)engine,
+                                   .dst = (int16_t)dst,
+                                   .insn = insn,
+                                   .work = NSR_NONE,
+                                   .group = NSR_NONE});
 }
 
 /* ---- what stands in between */
@@ -116,8 +93,9 @@ static enum nsr_status push_inserted(struct writer *w, int engine,
   const struct nsr_node *n = node(w, engine, insn);
   NSR_TRY(push_wait(w, engine, insn, NSR_NONE));
   NSR_TRY(push_work(w, engine, insn, NSR_NONE));
-  return n->cls == NSR_CONTROL && n->dst >= 0 ? push_set(w, engine, insn)
-                                              : NSR_OK;
+  return n->cls == NSR_CONTROL && n->dst >= 0
+             ? push_set(w, engine, insn, n->dst)
+             : NSR_OK;
 }
 
 static enum nsr_status push_run(struct writer *w, int engine,
@@ -147,15 +125,10 @@ static enum nsr_status put_own(struct writer *w, uint32_t i) {
     NSR_TRY(push_wait(w, x->engine, insn, i));
   NSR_TRY(push_work(w, x->engine, insn, i));
   int dst = w->t->program->nodes[x->engine][x->insn].dst;
-  if (w->places && dst >= 0 && nsr_bit(w->places->set[x->engine], (size_t)dst))
-    return push(w, (struct nsr_step){.kind = NSR_STEP_SET,
-                                     .engine = x->engine,
-                                     .dst = (int16_t)dst,
-                                     .src = -1,
-                                     .insn = insn,
-                                     .work = NSR_NONE,
-                                     .group = NSR_NONE});
-  return NSR_OK;
+  return w->places && dst >= 0 &&
+                 nsr_bit(w->places->set[x->engine], (size_t)dst)
+             ? push_set(w, x->engine, insn, dst)
+             : NSR_OK;
 }
 
 static enum nsr_status put_work(struct writer *w, uint32_t i) {
@@ -249,7 +222,9 @@ static enum nsr_status put_scope(struct writer *w, uint32_t scope) {
                                     .work = scope,
                                     .group = NSR_NONE,
                                     .end = begin}));
-  return w->free[scope] == scope ? put_fences(w, scope) : NSR_OK;
+  bool fences =
+      w->free[scope] == scope || (kind == NSR_SCOPE_LOOP && w->choices);
+  return fences ? put_fences(w, scope) : NSR_OK;
 }
 
 /* Before the tree is linearized a scope without a barrier stands among the
@@ -402,6 +377,17 @@ enum nsr_status nsr_score_input(struct nsr_ctx *ctx,
   return finish(&w, out);
 }
 
+/* Whether there is anything that makes a choice. */
+static bool chooses(const struct writer *w) {
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    for (size_t i = 0; w->p->stream[e] && i < w->p->stream[e]->n; i++) {
+      uint8_t ctl = w->p->nodes[e][i].ctl;
+      if (ctl >= NSR_CTL_MIN && ctl <= NSR_CTL_SEL)
+        return true;
+    }
+  return false;
+}
+
 enum nsr_status nsr_score_output(struct nsr_ctx *ctx,
                                  const struct nsr_erasure *e,
                                  struct nsr_score *out,
@@ -418,6 +404,7 @@ enum nsr_status nsr_score_output(struct nsr_ctx *ctx,
   if (!nsr_proof_open(proof))
     return NSR_OK;
   NSR_TRY(nsr_free_loops(ctx, w.t, &w.free));
+  w.choices = chooses(&w);
   NSR_TRY(put_body(&w, 0));
   return finish(&w, out);
 }

@@ -34,15 +34,14 @@ struct nsr_step {
                      its engine at once */
   bool fence;     /* work: none, but stands behind a loop that `end` is, for all
                      of the channel in it */
-  bool known;     /* set: to a register's value (src, or 0 for -1) plus value */
   bool other;     /* wait: compares in another way than >= */
-  int16_t dst, src;
-  uint32_t insn;   /* in the kernel that the score is of */
-  uint32_t work;   /* of the tree, NSR_NONE: inserted; scopes: the scope;
-                      wait: of the work that carries it */
-  uint32_t group;  /* wait, work: by semaphore, NSR_NONE: none */
-  int32_t value;   /* wait: threshold; work: weight; set: constant */
-  uint32_t end;    /* scopes: their end; end: its beginning */
+  int16_t dst;    /* set: the register */
+  uint32_t insn;  /* in the kernel that the score is of */
+  uint32_t work;  /* of the tree, NSR_NONE: inserted; scopes: the scope;
+                     wait: of the work that carries it */
+  uint32_t group; /* wait, work: by semaphore, NSR_NONE: none */
+  int32_t value;  /* wait: threshold; work: weight */
+  uint32_t end;   /* scopes: their end; end: its beginning */
   uint32_t member; /* work: its number among those of groups, or the next;
                       all others: the next one's */
 };

@@ -2,9 +2,9 @@
  *
  * Values are kept in cells: per semaphore the count in front of here, at least
  * (in a frame that a loop's head fixes anew), exactly, and at least since the
- * last barrier; and per pair of a register and a semaphore their difference. A
- * scope saves and merges the cells it changes and the ages of its members,
- * nothing else.
+ * last barrier; per track the difference of its sum and its count; and of each
+ * register in a sum the constant that it holds. A scope saves and merges the
+ * cells it changes and the ages of its members, nothing else.
  */
 #include "prove/thresholds.h"
 
@@ -12,16 +12,16 @@
 #include <string.h>
 
 #include "base/work.h"
-#include "prove/reg_pairs.h"
+#include "prove/covers.h"
+#include "prove/tracks.h"
 #include "prove/walk_score.h"
 
 #define UNKNOWN INT64_MIN
 /* A barrier puts so much between counts; ages of half of it are of no use. */
 #define GAP (INT64_C(1) << 33)
-#define STALE (INT64_C(1) << 32)
 #define LONG_AGO (INT64_C(1) << 60)
-
-enum { MAX_COVERS = 32, NEIGHBOURS = 256 };
+/* Constants in registers stay below. */
+#define LARGE (INT64_C(1) << 40)
 
 /* What a scope changes. */
 struct extent {
@@ -35,19 +35,17 @@ struct finder {
   struct nsr_ctx *ctx;
   const struct nsr_score *s;
   struct nsr_thresholds *out;
-  struct nsr_pairs pairs;
+  struct nsr_tracks tracks;
+  struct nsr_ages ages;
   uint32_t ngroups, ncells;
-  int64_t *cell;           /* least counts, exact counts, low ones, pairs; and
-                              the last barrier passed */
-  uint32_t *age_at;        /* by member: where its ages are */
+  int64_t *cell;           /* least counts, exact counts, low ones, tracks,
+                              constants; and the last barrier passed */
+  uint32_t *constant_of;   /* by register: cell, NSR_NONE: none */
   uint8_t *nages;          /* by member */
-  int64_t *since;          /* by age: the least count behind which it retired */
-  uint32_t *scope_of;      /* by member: step of the innermost scope */
   struct extent *extents;  /* by number of the scope's step */
   uint32_t *extent_of;     /* by step */
   NSR_VEC(uint32_t) cells; /* lists of the extents */
   NSR_VEC(int64_t) saved;  /* states in front of arms */
-  NSR_VEC(uint32_t) loops; /* around here: steps */
   struct extent item;
   NSR_VEC(int64_t) at_item;
   size_t covers_at_item;
@@ -63,8 +61,11 @@ static int64_t *exact(struct finder *f, uint32_t g) {
 static int64_t *low(struct finder *f, uint32_t g) {
   return &f->cell[2 * f->ngroups + 1 + g];
 }
-static int64_t *pair(struct finder *f, uint32_t p) {
-  return &f->cell[3 * f->ngroups + 1 + p];
+static uint32_t track_cell(const struct finder *f, uint32_t t) {
+  return 3 * f->ngroups + 1 + t;
+}
+static int64_t *track(struct finder *f, uint32_t t) {
+  return &f->cell[track_cell(f, t)];
 }
 
 /* Its step + 1, 0: none yet; where several may be, below 0, by the place where
@@ -85,7 +86,7 @@ static uint32_t group_of(const struct finder *f, uint32_t member) {
 /* ---- states */
 
 static uint32_t ages_in(const struct finder *f, const struct extent *x) {
-  return f->age_at[x->end_member] - f->age_at[x->member];
+  return f->ages.at[x->end_member] - f->ages.at[x->member];
 }
 
 static size_t state_size(const struct finder *f, const struct extent *x) {
@@ -93,19 +94,14 @@ static size_t state_size(const struct finder *f, const struct extent *x) {
 }
 
 static int64_t distance(int64_t now, int64_t then) {
-  return now - then >= STALE ? LONG_AGO : now - then;
+  return now - then >= NSR_STALE ? LONG_AGO : now - then;
 }
 
-/* Ages as distances from now, so that states of different frames compare. */
-/* Where the ages of a member end; behind them stands the place of its last
- * execution among counts since the last barrier. */
-static uint32_t end_of_ages(const struct finder *f, uint32_t m) {
-  return f->age_at[m + 1] - 1;
-}
-
-/* What an entry of a member is a distance from. */
+/* What an entry of a member is a distance from: states of different frames
+ * compare. */
 static int64_t origin(struct finder *f, uint32_t m, uint32_t entry) {
-  return entry == end_of_ages(f, m) ? *base(f) : *least(f, group_of(f, m));
+  return entry == nsr_ages_end(&f->ages, m) ? *base(f)
+                                            : *least(f, group_of(f, m));
 }
 
 static void store(struct finder *f, const struct extent *x, int64_t *v) {
@@ -113,8 +109,8 @@ static void store(struct finder *f, const struct extent *x, int64_t *v) {
     v[i] = f->cell[f->cells.v[x->first + i]];
   v += x->n;
   for (uint32_t m = x->member; m < x->end_member; m++)
-    for (uint32_t a = f->age_at[m]; a < f->age_at[m + 1]; a++)
-      *v++ = distance(origin(f, m, a), f->since[a]);
+    for (uint32_t a = f->ages.at[m]; a < f->ages.at[m + 1]; a++)
+      *v++ = distance(origin(f, m, a), f->ages.since[a]);
 }
 
 /* frame: least counts are those of the state, too. */
@@ -125,8 +121,8 @@ static void load(struct finder *f, const struct extent *x, const int64_t *v,
       f->cell[f->cells.v[x->first + i]] = v[i];
   v += x->n;
   for (uint32_t m = x->member; m < x->end_member; m++)
-    for (uint32_t a = f->age_at[m]; a < f->age_at[m + 1]; a++)
-      f->since[a] = origin(f, m, a) - *v++;
+    for (uint32_t a = f->ages.at[m]; a < f->ages.at[m + 1]; a++)
+      f->ages.since[a] = origin(f, m, a) - *v++;
 }
 
 /* a takes in the current state; whether it changed, but for least counts. */
@@ -148,8 +144,8 @@ static bool merge(struct finder *f, const struct extent *x, int64_t *a) {
   }
   a += x->n;
   for (uint32_t m = x->member; m < x->end_member; m++)
-    for (uint32_t i = f->age_at[m]; i < f->age_at[m + 1]; i++, a++) {
-      int64_t d = distance(origin(f, m, i), f->since[i]);
+    for (uint32_t i = f->ages.at[m]; i < f->ages.at[m + 1]; i++, a++) {
+      int64_t d = distance(origin(f, m, i), f->ages.since[i]);
       changed |= d < *a;
       *a = d < *a ? d : *a;
     }
@@ -158,10 +154,10 @@ static bool merge(struct finder *f, const struct extent *x, int64_t *a) {
 
 /* ---- steps */
 
-static void add_to_pairs(struct finder *f, const struct nsr_pair_list *list,
-                         int64_t add) {
-  for (uint32_t i = 0; i < list->n; i++) {
-    int64_t *v = pair(f, f->pairs.lists[list->first + i]);
+static void add_to_tracks(struct finder *f, uint32_t count, int64_t add) {
+  const struct nsr_track_list *l = &f->tracks.by_count[count];
+  for (uint32_t i = 0; i < l->n; i++) {
+    int64_t *v = track(f, f->tracks.lists[l->first + i]);
     if (*v != UNKNOWN)
       *v += add;
   }
@@ -169,46 +165,91 @@ static void add_to_pairs(struct finder *f, const struct nsr_pair_list *list,
 
 static void count_member(struct finder *f, const struct nsr_step *s) {
   uint32_t m = s->member, g = s->group;
-  uint32_t at = f->age_at[m], end = end_of_ages(f, m);
+  uint32_t at = f->ages.at[m], end = nsr_ages_end(&f->ages, m);
+  int64_t *since = f->ages.since;
   f->out->count[m] = *exact(f, g) == UNKNOWN ? -1 : *exact(f, g);
   f->out->low[m] = *low(f, g);
   f->out->epoch[m] = *epoch(f);
   *low(f, g) += s->value;
-  memmove(f->since + at + 1, f->since + at, (end - at - 1) * sizeof *f->since);
-  f->since[at] = *least(f, g) + 1;
-  f->since[end] = *exact(f, g) == UNKNOWN ? LONG_AGO : *base(f) + *exact(f, g);
+  memmove(since + at + 1, since + at, (end - at - 1) * sizeof *since);
+  since[at] = *least(f, g) + 1;
+  since[end] = *exact(f, g) == UNKNOWN ? LONG_AGO : *base(f) + *exact(f, g);
   *least(f, g) += s->value;
   if (*exact(f, g) != UNKNOWN)
     *exact(f, g) += s->value;
-  add_to_pairs(f, &f->pairs.by_group[g], -(int64_t)s->value);
+  add_to_tracks(f, g, -(int64_t)s->value);
 }
 
-static int64_t value_of(struct finder *f, const struct nsr_step *s,
-                        uint32_t group) {
-  if (!s->known)
-    return UNKNOWN;
-  if (s->src < 0)
-    return *exact(f, group) == UNKNOWN ? UNKNOWN : s->value - *exact(f, group);
-  uint32_t p = nsr_pair_find(&f->pairs, s->engine, s->src, group);
-  if (p == NSR_NONE || *pair(f, p) == UNKNOWN)
-    return UNKNOWN;
-  return *pair(f, p) + s->value;
-}
-
-static void set_register(struct finder *f, const struct nsr_step *s) {
-  const struct nsr_pair_list *list = nsr_pairs_of(&f->pairs, s->engine, s->dst);
-  for (uint32_t i = 0; list && i < list->n; i++) {
-    uint32_t p = f->pairs.lists[list->first + i];
-    *pair(f, p) = value_of(f, s, f->pairs.v[p].group);
+/* A sum of registers with known constants; else UNKNOWN. */
+static int64_t sum_of(struct finder *f, uint32_t sum) {
+  uint32_t n;
+  const struct nsr_term *t = nsr_sum_terms(&f->tracks.sums, sum, &n);
+  int64_t v = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t c = f->constant_of[t[i].reg];
+    if (c == NSR_NONE || f->cell[c] == UNKNOWN)
+      return UNKNOWN;
+    v += t[i].times * f->cell[c];
+    if (v >= LARGE || v <= -LARGE)
+      return UNKNOWN;
   }
+  return v;
+}
+
+/* A sum less a semaphore's count, or less the iterations of a loop. */
+static int64_t difference(struct finder *f, uint32_t sum, uint32_t count) {
+  uint32_t at = sum ? nsr_track_of(&f->tracks, sum, count) : NSR_NONE;
+  if (at != NSR_NONE && *track(f, at) != UNKNOWN)
+    return *track(f, at);
+  int64_t k = count < f->ngroups ? *exact(f, count) : UNKNOWN;
+  int64_t v = k == UNKNOWN ? UNKNOWN : sum_of(f, sum);
+  return v == UNKNOWN ? UNKNOWN : v - k;
+}
+
+static int64_t linked(struct finder *f, const struct nsr_track_link *l) {
+  int64_t v = l->sum == NSR_NONE
+                  ? UNKNOWN
+                  : difference(f, l->sum, f->tracks.v.v[l->from].count);
+  return v == UNKNOWN ? UNKNOWN : v + l->add;
+}
+
+/* Tracks that lead to each other keep out of each other's way: those to which
+ * others lead do not have this register. */
+static void set_tracks(struct finder *f, const struct nsr_set *set) {
+  const struct nsr_track_list *l = &f->tracks.by_reg[set->reg];
+  for (uint32_t i = 0; i < l->n; i++) {
+    uint32_t at = f->tracks.lists[l->first + i];
+    int64_t *v = track(f, at);
+    if (set->kind == NSR_SET_VALUE)
+      *v = linked(f, &f->tracks.links.v[set->first + i]);
+    else if (set->kind == NSR_SET_UNKNOWN)
+      *v = UNKNOWN;
+    else if (*v != UNKNOWN)
+      *v += set->value.add *
+            nsr_sum_times(&f->tracks.sums, f->tracks.v.v[at].sum, set->reg);
+  }
+}
+
+static void set_register(struct finder *f, uint32_t i) {
+  const struct nsr_set *set = &f->tracks.sets.v[f->tracks.set_of[i]];
+  uint32_t c = f->constant_of[set->reg];
+  if (c == NSR_NONE)
+    return;
+  int64_t v = set->kind == NSR_SET_STEP    ? f->cell[c]
+              : set->kind == NSR_SET_VALUE ? sum_of(f, set->value.sum)
+                                           : UNKNOWN;
+  v = v == UNKNOWN ? UNKNOWN : v + set->value.add;
+  set_tracks(f, set);
+  f->cell[c] = v < LARGE && v > -LARGE ? v : UNKNOWN;
 }
 
 /* Counts are 0, registers what they were. */
 static void pass_barrier(struct finder *f, uint32_t i) {
   *epoch(f) = (int64_t)i + 1;
   *base(f) += GAP;
-  for (uint32_t p = 0; p < f->pairs.n; p++) {
-    int64_t k = *exact(f, f->pairs.v[p].group), *v = pair(f, p);
+  for (uint32_t p = 0; p < f->tracks.v.n; p++) {
+    uint32_t count = f->tracks.v.v[p].count;
+    int64_t k = count < f->ngroups ? *exact(f, count) : 0, *v = track(f, p);
     *v = *v == UNKNOWN || k == UNKNOWN ? UNKNOWN : *v + k;
   }
   for (uint32_t g = 0; g < f->ngroups; g++) {
@@ -217,199 +258,96 @@ static void pass_barrier(struct finder *f, uint32_t i) {
   }
 }
 
-/* ---- what a wait covers */
+/* ---- waits */
 
-static uint32_t first_from(const struct nsr_score *s,
-                           const struct nsr_count_group *g, uint32_t member) {
-  uint32_t lo = 0, hi = g->n;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (s->by_group[g->first + mid] < member)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
+/* How far a threshold lies below the count here; UNKNOWN. */
+static int64_t lag_of(struct finder *f, const struct nsr_linear *x,
+                      uint32_t group) {
+  int64_t d = difference(f, x->sum, group);
+  return d == UNKNOWN ? UNKNOWN : -(d + x->add);
 }
 
-/* One search: members lo..hi-1 of a group, in the iteration that lies `back`
- * before this one; those from `now` on have run once less since. */
-struct search {
-  const struct nsr_count_group *g;
-  int64_t most; /* executions that retire with this count at most */
-  uint32_t now, lo, hi, back;
-  uint32_t loop; /* whose iterations, NSR_NONE: the program */
-  uint32_t at;   /* step of the wait */
-};
-
-/* The least count of a member's execution there; false: not looked at. */
-static bool look_up(const struct finder *f, const struct search *x, uint32_t i,
-                    uint32_t *member, uint32_t *age, int64_t *since) {
-  *member = f->s->by_group[x->g->first + i];
-  *age = i < x->now || x->back == 0 ? x->back : x->back - 1;
-  uint32_t at = f->age_at[*member] + *age;
-  *since = at < end_of_ages(f, *member) ? f->since[at] : INT64_MIN / 2;
-  return at < end_of_ages(f, *member);
-}
-
-/* From which member on all in front of this one ran before it whenever they
- * ran; NSR_NONE: it may not have run itself. In this iteration it ran where its
- * scope is around the wait. In one that went on it ran where it is directly in
- * the loop, or in the rest of one behind its exit; but the last iteration of an
- * earlier trip may have been left before that. */
-static uint32_t reaches(const struct finder *f, const struct search *x,
-                        uint32_t member) {
-  uint32_t scope = f->scope_of[member];
-  const struct nsr_step *steps = f->s->steps;
-  if (x->back == 0)
-    return scope == NSR_NONE || steps[scope].end > x->at ? 0 : NSR_NONE;
-  if (scope == x->loop)
-    return 0;
-  const struct nsr_common *scopes = f->s->tree->scopes;
-  uint32_t s = scope == NSR_NONE ? 0 : steps[scope].work;
-  while (s != 0 && s != steps[x->loop].work && scopes[s].to_end &&
-         scopes[s].skip == NSR_ENDS_EXIT)
-    s = scopes[s].parent;
-  return s == steps[x->loop].work ? steps[scope].member : NSR_NONE;
-}
-
-/* Whether a later execution of a member is covered: what that tells includes
- * what an earlier one would. */
-static bool has_cover(const struct finder *f, const struct nsr_wait_found *w,
-                      uint32_t member) {
-  for (uint32_t i = 0; i < w->n; i++)
-    if (f->out->covers.v[w->first + i].member == member)
-      return true;
-  return false;
-}
-
-/* Looks at members hi-1 .. lo; *done: nothing before them matters. */
-static enum nsr_status look_back(struct finder *f, const struct search *x,
-                                 uint32_t lo, uint32_t hi,
-                                 struct nsr_wait_found *w, bool *done) {
-  int64_t now = *least(f, (uint32_t)(x->g - f->s->groups)), since;
-  uint32_t member, age;
-  for (uint32_t i = hi; i-- > lo && w->n < MAX_COVERS;) {
-    if (!look_up(f, x, i, &member, &age, &since) || since > x->most ||
-        now - since >= STALE || has_cover(f, w, member))
-      continue;
-    NSR_PUSH(f->ctx, NSR_SCRATCH, &f->out->covers,
-             (struct nsr_cover){member, (uint8_t)age});
-    w->n++;
-    uint32_t reach = reaches(f, x, member);
-    while (i > lo && reach != NSR_NONE &&
-           f->s->by_group[x->g->first + i - 1] >= reach)
-      i--;
-    *done |= reach != NSR_NONE && i == x->lo;
-  }
-  return NSR_OK;
-}
-
-/* Counts grow along straight code; what may be passed by can be out of order.
- * So the nearest members are looked at one by one, and of more the last one
- * covered, and those before it. */
-static enum nsr_status search(struct finder *f, const struct search *x,
-                              struct nsr_wait_found *w, bool *done) {
-  uint32_t lo = x->lo, hi = x->hi, member, age;
-  uint32_t near = hi > lo + NEIGHBOURS ? hi - NEIGHBOURS : lo;
-  int64_t since;
-  *done = false;
-  NSR_TRY(look_back(f, x, near, hi, w, done));
-  if (*done || near == lo)
+static enum nsr_status cover(struct finder *f, uint32_t i, uint32_t within,
+                             int64_t rounds, struct nsr_wait_found *w) {
+  uint32_t g = f->s->steps[i].group;
+  const struct nsr_cover_search x = {i, *least(f, g), w->lag, within, rounds};
+  w->within = within;
+  if (w->lag < 0 || f->s->groups[g].channel < 0)
     return NSR_OK;
-  hi = near;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    look_up(f, x, mid, &member, &age, &since);
-    if (since <= x->most)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  hi = near - lo > NEIGHBOURS ? lo + NEIGHBOURS : near;
-  lo = lo - x->lo > NEIGHBOURS ? lo - NEIGHBOURS : x->lo;
-  return look_back(f, x, lo, hi, w, done);
+  return nsr_covers_find(&f->ages, &x, w, f->out);
 }
 
-/* From here back: this iteration, the ones before, what lies in front of the
- * loop, and so on outwards. */
-static enum nsr_status find_covers(struct finder *f, uint32_t i,
+/* An immediate threshold where the count depends on the way. */
+static enum nsr_status read_low(struct finder *f, uint32_t i,
+                                struct nsr_wait_found *w) {
+  const struct nsr_step *s = &f->s->steps[i];
+  if (s->is_reg || *low(f, s->group) < s->value)
+    return NSR_OK;
+  w->kind = NSR_WAIT_HOLDS;
+  if (f->s->groups[s->group].channel < 0)
+    return NSR_OK;
+  return nsr_covers_absolute(&f->ages, i, *base(f), w, f->out);
+}
+
+/* The loop whose iterations since it was entered a sum tells, but for a
+ * constant; NSR_NONE: none around here. */
+static uint32_t trip_of(struct finder *f, uint32_t sum, int64_t *add) {
+  for (size_t d = f->ages.loops.n; d-- > 0;) {
+    uint32_t loop = f->ages.loops.v[d];
+    *add = difference(f, sum, f->tracks.count_of[loop]);
+    if (*add != UNKNOWN)
+      return loop;
+  }
+  return NSR_NONE;
+}
+
+/* One of two, by a test: it waits for the later lag at least, for the earlier
+ * one where it takes the larger. Or it is for nothing in the first iterations
+ * of a trip: then it is for what cannot lie in these. */
+static enum nsr_status read_choice(struct finder *f, uint32_t i,
+                                   const struct nsr_reg_value *v,
                                    struct nsr_wait_found *w) {
-  const struct nsr_step *s = &f->s->steps[i];
-  struct search x = {.g = &f->s->groups[s->group],
-                     .most = *least(f, s->group) - w->lag,
-                     .at = i};
-  bool done;
-  x.now = x.hi = first_from(f->s, x.g, s->member);
-  for (size_t d = f->loops.n;; d--) {
-    uint32_t loop = d ? f->loops.v[d - 1] : NSR_NONE;
-    x.loop = loop;
-    x.lo = d ? first_from(f->s, x.g, f->s->steps[loop].member) : 0;
-    x.back = 0;
-    NSR_TRY(search(f, &x, w, &done));
-    if (done || d == 0)
-      return NSR_OK;
-    uint32_t front = x.lo;
-    x.hi = first_from(f->s, x.g, f->s->steps[f->s->steps[loop].end].member);
-    for (x.back = 1; x.back <= NSR_MAX_AGE && !done && x.lo < x.hi; x.back++)
-      NSR_TRY(search(f, &x, w, &done));
-    x.hi = x.now = front;
-  }
-}
-
-/* For a threshold that no count but that since the last barrier is known of:
- * those of the members in front of here whose place among these counts is below
- * it, or that ran before the barrier. */
-static enum nsr_status find_absolute(struct finder *f, uint32_t i,
-                                     struct nsr_wait_found *w) {
-  const struct nsr_step *s = &f->s->steps[i];
-  struct search x = {.g = &f->s->groups[s->group], .loop = NSR_NONE, .at = i};
-  uint32_t k = first_from(f->s, x.g, s->member);
-  uint32_t end = k > NEIGHBOURS ? k - NEIGHBOURS : 0;
-  while (k-- > end && w->n < MAX_COVERS) {
-    uint32_t member = f->s->by_group[x.g->first + k];
-    int64_t d = *base(f) - f->since[end_of_ages(f, member)];
-    if (d >= STALE || d <= -(int64_t)s->value)
-      continue;
-    NSR_PUSH(f->ctx, NSR_SCRATCH, &f->out->covers,
-             (struct nsr_cover){member, 0});
-    w->n++;
-    if (reaches(f, &x, member) == 0)
-      break;
-  }
-  return NSR_OK;
+  uint32_t group = f->s->steps[i].group, within = NSR_NONE;
+  int64_t yes = lag_of(f, &v->yes, group), no = lag_of(f, &v->no, group);
+  int64_t add, rounds = 0;
+  bool never = v->no.sum == 0 && v->no.add <= 0;
+  if (yes == UNKNOWN || yes < 0 || (!never && (no == UNKNOWN || no < 0)))
+    return NSR_OK;
+  w->lag = yes;
+  w->kind = NSR_WAIT_CHOICE;
+  if (never)
+    within = trip_of(f, v->test.sum, &add);
+  if (within != NSR_NONE)
+    rounds = -(add + v->test.add);
+  else if (no == UNKNOWN || no < 0)
+    return NSR_OK;
+  else
+    w->lag = yes > no ? yes : no;
+  return cover(f, i, rounds > 0 ? within : NSR_NONE, rounds, w);
 }
 
 static enum nsr_status read_wait(struct finder *f, uint32_t i) {
   const struct nsr_step *s = &f->s->steps[i];
   struct nsr_wait_found *w = &f->out->waits[f->out->wait_of[i]];
-  int64_t lag = UNKNOWN;
+  const struct nsr_reg_value *v = &f->tracks.waits[f->out->wait_of[i]];
   *w = (struct nsr_wait_found){.first = (uint32_t)f->out->covers.n,
-                               .epoch = *epoch(f)};
+                               .epoch = *epoch(f),
+                               .within = NSR_NONE};
   if (s->other)
     return NSR_OK;
   w->kind = NSR_WAIT_NEVER;
-  if (!s->is_reg && s->value <= 0)
+  if (v->kind == NSR_REG_PLAIN && v->yes.sum == 0 && v->yes.add <= 0)
     return NSR_OK;
   w->kind = NSR_WAIT_UNKNOWN;
   if (s->group == NSR_NONE || f->s->groups[s->group].bad)
     return NSR_OK;
-  if (s->is_reg) {
-    uint32_t p = nsr_pair_find(&f->pairs, s->engine, s->value, s->group);
-    lag = *pair(f, p) == UNKNOWN ? UNKNOWN : -*pair(f, p);
-  } else if (*exact(f, s->group) != UNKNOWN) {
-    lag = *exact(f, s->group) - s->value;
-  }
-  if (lag == UNKNOWN && !s->is_reg && *low(f, s->group) >= s->value) {
-    w->kind = NSR_WAIT_HOLDS;
-    return f->s->groups[s->group].channel < 0 ? NSR_OK : find_absolute(f, i, w);
-  }
-  if (lag == UNKNOWN)
-    return NSR_OK;
+  if (v->kind == NSR_REG_CHOICE)
+    return read_choice(f, i, v, w);
+  w->lag = lag_of(f, &v->yes, s->group);
+  if (w->lag == UNKNOWN)
+    return read_low(f, i, w);
   w->kind = NSR_WAIT_LAG;
-  w->lag = lag;
-  return lag < 0 || f->s->groups[s->group].channel < 0 ? NSR_OK
-                                                       : find_covers(f, i, w);
+  return cover(f, i, NSR_NONE, 0, w);
 }
 
 static enum nsr_status take_step(void *user, uint32_t i) {
@@ -424,7 +362,7 @@ static enum nsr_status take_step(void *user, uint32_t i) {
   case NSR_STEP_WAIT:
     return read_wait(f, i);
   case NSR_STEP_SET:
-    set_register(f, s);
+    set_register(f, i);
     break;
   case NSR_STEP_BARRIER:
     pass_barrier(f, i);
@@ -441,6 +379,16 @@ static struct extent *extent(struct finder *f, uint32_t step) {
   return &f->extents[f->extent_of[step]];
 }
 
+/* No iteration has begun. */
+static void begin_trip(struct finder *f, uint32_t loop) {
+  const struct nsr_track_list *l =
+      &f->tracks.by_count[f->tracks.count_of[loop]];
+  for (uint32_t i = 0; i < l->n; i++) {
+    uint32_t at = f->tracks.lists[l->first + i];
+    *track(f, at) = sum_of(f, f->tracks.v.v[at].sum);
+  }
+}
+
 static enum nsr_status enter_loop(void *user, uint32_t loop, bool *changed) {
   struct finder *f = user;
   struct extent *x = extent(f, loop);
@@ -451,13 +399,15 @@ static enum nsr_status enter_loop(void *user, uint32_t loop, bool *changed) {
     NSR_NEW(f->ctx, NSR_SCRATCH, x->exit, n);
   }
   f->meeting = loop;
+  begin_trip(f, loop);
   *changed = !x->any_head || merge(f, x, x->head);
   if (!x->any_head)
     store(f, x, x->head);
   x->any_head = true;
   x->any_back = x->any_exit = false;
   load(f, x, x->head, false);
-  NSR_PUSH(f->ctx, NSR_SCRATCH, &f->loops, loop);
+  add_to_tracks(f, f->tracks.count_of[loop], -1);
+  NSR_PUSH(f->ctx, NSR_SCRATCH, &f->ages.loops, loop);
   return NSR_OK;
 }
 
@@ -480,7 +430,7 @@ static enum nsr_status end_way(void *user, uint32_t loop, bool back) {
 static enum nsr_status leave_loop(void *user, uint32_t loop, bool *changed) {
   struct finder *f = user;
   struct extent *x = extent(f, loop);
-  f->loops.n--;
+  f->ages.loops.n--;
   if (x->any_back) {
     load(f, x, x->back, true);
     f->meeting = loop;
@@ -568,17 +518,24 @@ static enum nsr_status touch(struct opener *o, uint32_t cell) {
 }
 
 static enum nsr_status touch_list(struct opener *o,
-                                  const struct nsr_pair_list *list) {
-  for (uint32_t i = 0; list && i < list->n; i++)
-    NSR_TRY(
-        touch(o, 3 * o->f->ngroups + 1 + o->f->pairs.lists[list->first + i]));
+                                  const struct nsr_track_list *list) {
+  for (uint32_t i = 0; i < list->n; i++)
+    NSR_TRY(touch(o, track_cell(o->f, o->f->tracks.lists[list->first + i])));
   return NSR_OK;
 }
 
-static enum nsr_status touch_step(struct opener *o, const struct nsr_step *s) {
+static enum nsr_status touch_register(struct opener *o, uint32_t reg) {
+  if (o->f->constant_of[reg] == NSR_NONE)
+    return NSR_OK;
+  NSR_TRY(touch(o, o->f->constant_of[reg]));
+  return touch_list(o, &o->f->tracks.by_reg[reg]);
+}
+
+static enum nsr_status touch_step(struct opener *o, uint32_t i) {
   struct finder *f = o->f;
+  const struct nsr_step *s = &f->s->steps[i];
   if (s->kind == NSR_STEP_WORK && s->group != NSR_NONE) {
-    f->scope_of[s->member] =
+    f->ages.scope[s->member] =
         o->scopes.n ? o->scopes.v[o->scopes.n - 1] : NSR_NONE;
     f->nages[s->member] = o->depth ? NSR_MAX_AGE : 1;
   }
@@ -588,10 +545,10 @@ static enum nsr_status touch_step(struct opener *o, const struct nsr_step *s) {
     NSR_TRY(touch(o, s->group));
     NSR_TRY(touch(o, f->ngroups + 1 + s->group));
     NSR_TRY(touch(o, 2 * f->ngroups + 1 + s->group));
-    return touch_list(o, &f->pairs.by_group[s->group]);
+    return touch_list(o, &f->tracks.by_count[s->group]);
   }
   if (s->kind == NSR_STEP_SET)
-    return touch_list(o, nsr_pairs_of(&f->pairs, s->engine, s->dst));
+    return touch_register(o, f->tracks.sets.v[f->tracks.set_of[i]].reg);
   for (uint32_t c = 0; s->kind == NSR_STEP_BARRIER && c < f->ncells; c++)
     NSR_TRY(touch(o, c));
   return NSR_OK;
@@ -606,7 +563,9 @@ static enum nsr_status open_scope(struct opener *o, uint32_t i) {
   }
   o->depth++;
   NSR_PUSH(o->f->ctx, NSR_SCRATCH, &o->scopes, i);
-  return NSR_OK;
+  uint32_t count = o->f->tracks.count_of[i];
+  return count == NSR_NONE ? NSR_OK
+                           : touch_list(o, &o->f->tracks.by_count[count]);
 }
 
 /* What it changes, the scope around it changes, too. */
@@ -645,47 +604,62 @@ static enum nsr_status find_extents(struct finder *f) {
     else if (s->kind == NSR_STEP_END)
       NSR_TRY(close_scope(&o, i));
     else
-      NSR_TRY(touch_step(&o, s));
+      NSR_TRY(touch_step(&o, i));
   }
+  return NSR_OK;
+}
+
+/* A cell for the constant of each register that is in a sum. */
+static enum nsr_status find_constants(struct finder *f) {
+  const struct nsr_tracks *t = &f->tracks;
+  NSR_NEW(f->ctx, NSR_SCRATCH, f->constant_of, t->nregisters);
+  for (uint32_t r = 0; r < t->nregisters; r++)
+    f->constant_of[r] = t->by_reg[r].n ? f->ncells++ : NSR_NONE;
+  return NSR_OK;
+}
+
+static enum nsr_status find_cells(struct finder *f) {
+  f->ngroups = f->s->ngroups;
+  NSR_TRY(nsr_tracks_find(f->ctx, f->s, &f->tracks));
+  f->ncells = track_cell(f, (uint32_t)f->tracks.v.n);
+  NSR_TRY(find_constants(f));
+  f->ncells++;
+  NSR_NEW(f->ctx, NSR_SCRATCH, f->cell, f->ncells);
+  for (uint32_t c = track_cell(f, 0); c + 1 < f->ncells; c++)
+    f->cell[c] = UNKNOWN;
   return NSR_OK;
 }
 
 static enum nsr_status prepare(struct finder *f) {
   const struct nsr_score *s = f->s;
-  uint32_t ages = 0, waits = 0;
-  f->ngroups = s->ngroups;
-  NSR_TRY(nsr_pairs_find(f->ctx, s, &f->pairs));
-  f->ncells = 3 * f->ngroups + f->pairs.n + 2;
-  NSR_NEW(f->ctx, NSR_SCRATCH, f->cell, f->ncells);
-  for (uint32_t p = 0; p < f->pairs.n; p++)
-    *pair(f, p) = UNKNOWN;
+  uint32_t ages = 0;
+  NSR_TRY(find_cells(f));
   NSR_NEW(f->ctx, NSR_SCRATCH, f->nages, s->nmembers);
-  NSR_NEW(f->ctx, NSR_SCRATCH, f->scope_of, s->nmembers);
+  NSR_NEW(f->ctx, NSR_SCRATCH, f->ages.scope, s->nmembers);
   NSR_NEW(f->ctx, NSR_SCRATCH, f->extent_of, s->nsteps);
-  NSR_NEW(f->ctx, NSR_SCRATCH, f->out->wait_of, s->nsteps);
   NSR_NEW(f->ctx, NSR_SCRATCH, f->out->waits, s->nwaits);
   NSR_NEW(f->ctx, NSR_SCRATCH, f->out->count, s->nmembers);
   NSR_NEW(f->ctx, NSR_SCRATCH, f->out->low, s->nmembers);
   NSR_NEW(f->ctx, NSR_SCRATCH, f->out->epoch, s->nmembers);
+  f->out->wait_of = f->tracks.wait_of;
   NSR_TRY(find_extents(f));
-  NSR_NEW(f->ctx, NSR_SCRATCH, f->age_at, (size_t)s->nmembers + 1);
+  NSR_NEW(f->ctx, NSR_SCRATCH, f->ages.at, (size_t)s->nmembers + 1);
   for (uint32_t m = 0; m < s->nmembers; m++) {
-    f->age_at[m] = ages;
+    f->ages.at[m] = ages;
     ages += f->nages[m] + 1u;
   }
-  f->age_at[s->nmembers] = ages;
-  NSR_NEW(f->ctx, NSR_SCRATCH, f->since, ages);
+  f->ages.at[s->nmembers] = ages;
+  NSR_NEW(f->ctx, NSR_SCRATCH, f->ages.since, ages);
   for (uint32_t a = 0; a < ages; a++)
-    f->since[a] = -LONG_AGO;
-  for (uint32_t i = 0; i < s->nsteps; i++)
-    f->out->wait_of[i] = s->steps[i].kind == NSR_STEP_WAIT ? waits++ : NSR_NONE;
+    f->ages.since[a] = -LONG_AGO;
   return NSR_OK;
 }
 
 enum nsr_status nsr_thresholds_find(struct nsr_ctx *ctx,
                                     const struct nsr_score *s,
                                     struct nsr_thresholds *out) {
-  struct finder f = {.ctx = ctx, .s = s, .out = out};
+  struct finder f = {
+      .ctx = ctx, .s = s, .out = out, .ages = {.ctx = ctx, .s = s}};
   *out = (struct nsr_thresholds){0};
   NSR_TRY(prepare(&f));
   struct nsr_walker w = {&f,        begin_item, again,   leave_item,

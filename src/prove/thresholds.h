@@ -27,13 +27,17 @@ enum nsr_wait_kind {
   NSR_WAIT_NEVER,   /* threshold <= 0: it never waits */
   NSR_WAIT_HOLDS,   /* what comes before it is enough on all ways; for whom it
                        waits depends on the way */
-  NSR_WAIT_LAG
+  NSR_WAIT_LAG,
+  NSR_WAIT_CHOICE /* for one with this lag, or for another; only what covers say
+                     is sure */
 };
 
 struct nsr_wait_found {
   uint8_t kind;      /* enum nsr_wait_kind */
   int64_t lag;       /* below 0: for what comes later */
   uint32_t first, n; /* covers */
+  uint32_t within;   /* NSR_NONE, or a loop's step: covers hold for who knows
+                        that all earlier runs of that loop have retired */
   int64_t epoch;     /* the last barrier passed: 1 + its step, 0: none yet,
                         below 0: that depends on the way to a place, which
                         this names */
