@@ -11,26 +11,30 @@
 
 #include <string.h>
 
+#include "base/pieces.h"
 #include "base/vec.h"
 #include "base/work.h"
 
 /* Who updates a semaphore: a channel, or one of these. */
 enum { NOBODY = -1, SEVERAL = -2 };
 
-/* One update since the last barrier. */
+/* One update since the last barrier, of a work. Steps are linked to those in
+ * front of them, so that counts are copied where ways part. */
 struct step {
   int32_t total; /* the semaphore's value once it has fired */
-  uint32_t work;
+  uint32_t n;    /* steps up to here */
+  uint32_t prev; /* the step in front of it, NSR_NONE: none */
+  uint32_t skip; /* one further back: of those, few lead to any */
 };
 
 /* A semaphore since the last barrier. */
 struct count {
   bool known;
+  bool blocked;    /* not even in closer are steps known any longer */
   int8_t channel;  /* of its steps, NOBODY: none yet */
   uint32_t closer; /* the private scope behind whose start steps are not
                       known, NSR_NONE: none */
-  bool blocked;    /* not even in it, any longer */
-  NSR_VEC(struct step) steps;
+  uint32_t last;   /* its latest step, NSR_NONE: none */
 };
 
 struct map {
@@ -38,8 +42,12 @@ struct map {
   const struct nsr_tree *t;
   struct nsr_islands *islands;
   bool lenient;
-  uint32_t nsems;
+  uint32_t nsems;           /* that are counted or waited for */
+  uint32_t *sem;            /* by semaphore: its number among them */
+  struct nsr_pieces copies; /* counts of all of them */
   struct count *counts;
+  struct step *steps;      /* by work */
+  NSR_VEC(uint32_t) parts; /* of a scope */
   int8_t *head;  /* by scope and semaphore: updates before a barrier, from
                     the scope's entry */
   int8_t *tail;  /* loops: the same after the last barrier, where ways end */
@@ -50,14 +58,6 @@ struct map {
   bool exits;         /* .. anywhere */
 };
 
-static void join(int8_t *set, const int8_t *more, uint32_t n) {
-  for (uint32_t s = 0; s < n; s++)
-    if (more[s] != NOBODY && more[s] != set[s])
-      set[s] = set[s] == NOBODY ? more[s] : SEVERAL;
-}
-
-static void clear(int8_t *set, uint32_t n) { memset(set, NOBODY, n); }
-
 static bool positive(const struct nsr_update *u) {
   return u->op == NSR_UPD_INC || (u->op == NSR_UPD_ADD && u->value > 0);
 }
@@ -66,6 +66,16 @@ static bool positive(const struct nsr_update *u) {
 static bool counts(const struct nsr_node *n) {
   return n->update.op != NSR_UPD_NONE && !n->foreign_update;
 }
+
+/* ---- sets of who updates */
+
+static void join(int8_t *set, const int8_t *more, uint32_t n) {
+  for (uint32_t s = 0; s < n; s++)
+    if (more[s] != NOBODY && more[s] != set[s])
+      set[s] = set[s] == NOBODY ? more[s] : SEVERAL;
+}
+
+static void clear(int8_t *set, uint32_t n) { memset(set, NOBODY, n); }
 
 static void join_private(const struct map *m, int8_t *set, uint32_t scope);
 
@@ -81,7 +91,7 @@ static void join_segment(const struct map *m, int8_t *set,
     const struct nsr_node *n = nsr_work_node(m->t, &m->t->works[w]);
     if (!counts(n))
       continue;
-    int8_t *s = &set[n->update.sem];
+    int8_t *s = &set[m->sem[n->update.sem]];
     int8_t by = positive(&n->update) ? n->channel : SEVERAL;
     if (*s != by)
       *s = *s == NOBODY ? by : SEVERAL;
@@ -95,34 +105,19 @@ static void join_private(const struct map *m, int8_t *set, uint32_t scope) {
     join_segment(m, set, &m->t->parts[p]);
 }
 
-/* Parts of a scope, last first. */
-static enum nsr_status parts_of(struct nsr_ctx *ctx, const struct nsr_tree *t,
-                                uint32_t scope, uint32_t **out, uint32_t *n) {
-  NSR_VEC(uint32_t) v = {0};
-  for (uint32_t p = t->scopes[scope].first_part; p != NSR_NONE;
-       p = t->parts[p].next)
-    NSR_PUSH(ctx, NSR_SCRATCH, &v, p);
-  for (size_t i = 0; i < v.n / 2; i++) {
-    uint32_t x = v.v[i];
-    v.v[i] = v.v[v.n - 1 - i];
-    v.v[v.n - 1 - i] = x;
-  }
-  *out = v.v;
-  *n = (uint32_t)v.n;
-  return NSR_OK;
-}
-
 /* Walks a body backwards from what follows it (in set), noting at each part
  * what follows that; set is then what comes before a barrier from its start.
  */
 static enum nsr_status follow(struct map *m, uint32_t scope, int8_t *set,
                               int8_t *after) {
-  uint32_t *parts, n;
-  NSR_TRY(parts_of(m->ctx, m->t, scope, &parts, &n));
-  for (uint32_t i = 0; i < n; i++) {
-    const struct nsr_part *part = &m->t->parts[parts[i]];
+  m->parts.n = 0;
+  for (uint32_t p = m->t->scopes[scope].first_part; p != NSR_NONE;
+       p = m->t->parts[p].next)
+    NSR_PUSH(m->ctx, NSR_SCRATCH, &m->parts, p);
+  for (size_t i = m->parts.n; i-- > 0;) {
+    const struct nsr_part *part = &m->t->parts[m->parts.v[i]];
     if (after)
-      memcpy(after + (size_t)parts[i] * m->nsems, set, m->nsems);
+      memcpy(after + (size_t)m->parts.v[i] * m->nsems, set, m->nsems);
     if (part->kind == NSR_PART_BARRIER)
       clear(set, m->nsems);
     else if (part->kind == NSR_PART_SEGMENT)
@@ -258,45 +253,78 @@ static enum nsr_status find_followers(struct map *m) {
 
 /* ---- counting */
 
-static int32_t total(const struct count *c) {
-  return c->steps.n ? c->steps.v[c->steps.n - 1].total : 0;
+static int32_t total(const struct map *m, const struct count *c) {
+  return c->last == NSR_NONE ? 0 : m->steps[c->last].total;
+}
+
+static uint32_t length(const struct map *m, uint32_t step) {
+  return step == NSR_NONE ? 0 : m->steps[step].n;
+}
+
+static uint32_t skip(const struct map *m, uint32_t step) {
+  return step == NSR_NONE ? NSR_NONE : m->steps[step].skip;
+}
+
+/* Takes a count one step further, with an update of work w. Skips double in
+ * length, as digits do when one counts. */
+static void push_step(struct map *m, struct count *c, uint32_t w, int32_t by) {
+  uint32_t prev = c->last, far = skip(m, prev), further = skip(m, far);
+  bool longer =
+      length(m, prev) - length(m, far) == length(m, far) - length(m, further);
+  m->steps[w] = (struct step){.total = total(m, c) + by,
+                              .n = length(m, prev) + 1,
+                              .prev = prev,
+                              .skip = longer ? further : prev};
+  c->last = w;
+}
+
+/* The step that takes a count to v, which it gets to: steps are in ascending
+ * order. */
+static uint32_t find_step(const struct map *m, const struct count *c,
+                          int64_t v) {
+  uint32_t at = c->last;
+  for (;;) {
+    const struct step *s = &m->steps[at];
+    if (s->skip != NSR_NONE && m->steps[s->skip].total >= v)
+      at = s->skip;
+    else if (s->prev != NSR_NONE && m->steps[s->prev].total >= v)
+      at = s->prev;
+    else
+      return at;
+  }
+}
+
+static enum nsr_status copy_counts(struct map *m, struct count **out) {
+  NSR_TAKE(&m->copies, *out);
+  memcpy(*out, m->counts, m->nsems * sizeof **out);
+  return NSR_OK;
 }
 
 static void restart(struct map *m) {
-  for (uint32_t s = 0; s < m->nsems; s++) {
-    m->counts[s].known = true;
-    m->counts[s].channel = NOBODY;
-    m->counts[s].closer = NSR_NONE;
-    m->counts[s].blocked = false;
-    m->counts[s].steps.n = 0;
-  }
+  for (uint32_t s = 0; s < m->nsems; s++)
+    m->counts[s] = (struct count){
+        .known = true, .channel = NOBODY, .closer = NSR_NONE, .last = NSR_NONE};
 }
 
 /* A count that may differ between the ways to here. */
 static void forget(struct count *c) {
-  c->closer = NSR_NONE;
-  c->blocked = false;
-  c->known = false;
-  c->channel = SEVERAL;
-  c->steps.n = 0;
+  *c = (struct count){.channel = SEVERAL, .closer = NSR_NONE, .last = NSR_NONE};
 }
 
 /* Counts the update of a work in private scope `in`, NSR_NONE: in none. */
-static enum nsr_status add_update(struct map *m, uint32_t w, uint32_t in) {
+static void add_update(struct map *m, uint32_t w, uint32_t in) {
   const struct nsr_node *n = nsr_work_node(m->t, &m->t->works[w]);
   if (!counts(n))
-    return NSR_OK;
-  struct count *c = &m->counts[n->update.sem];
+    return;
+  struct count *c = &m->counts[m->sem[n->update.sem]];
   if (!positive(&n->update) ||
       (c->channel != NOBODY && c->channel != n->channel) ||
-      total(c) > INT32_MAX - n->update.value)
+      total(m, c) > INT32_MAX - n->update.value)
     forget(c);
   if (!c->known || c->closer != in || c->blocked)
-    return NSR_OK;
+    return;
   c->channel = n->channel;
-  NSR_PUSH(m->ctx, NSR_SCRATCH, &c->steps,
-           (struct step){total(c) + n->update.value, w});
-  return NSR_OK;
+  push_step(m, c, w, n->update.value);
 }
 
 static enum nsr_status cannot_read(struct map *m, uint32_t w, uint32_t part,
@@ -313,7 +341,8 @@ static enum nsr_status cannot_read(struct map *m, uint32_t w, uint32_t part,
 static enum nsr_status unsatisfied(struct map *m, uint32_t w, uint32_t part,
                                    int64_t v, int8_t later) {
   const struct nsr_node *n = nsr_work_node(m->t, &m->t->works[w]);
-  if (later != NOBODY || m->counts[n->wait.sem].closer != NSR_NONE)
+  const struct count *c = &m->counts[m->sem[n->wait.sem]];
+  if (later != NOBODY || c->closer != NSR_NONE)
     return cannot_read(m, w, part,
                        "is satisfied in or behind a loop or conditional, or in "
                        "another iteration");
@@ -322,11 +351,10 @@ static enum nsr_status unsatisfied(struct map *m, uint32_t w, uint32_t part,
   return nsr_fail(m->ctx, NSR_E_HANG, nsr_work_place(m->t, &m->t->works[w]),
                   "this wait can never hold, the input hangs here: semaphore "
                   "%u reaches %d since the last barrier, %lld is waited for",
-                  n->wait.sem, (int)total(&m->counts[n->wait.sem]),
-                  (long long)v);
+                  n->wait.sem, (int)total(m, c), (long long)v);
 }
 
-/* Finds the step that takes the count to v: steps are in ascending order. */
+/* Finds the step that takes the count to where the wait is over. */
 static enum nsr_status map_wait(struct map *m, uint32_t w, uint32_t part) {
   const struct nsr_wait *x = &nsr_work_node(m->t, &m->t->works[w])->wait;
   m->target[w] = NSR_NONE;
@@ -338,27 +366,19 @@ static enum nsr_status map_wait(struct map *m, uint32_t w, uint32_t part) {
   if (x->cmp != NSR_CMP_GE && x->cmp != NSR_CMP_GT)
     return cannot_read(m, w, part, "does not compare with >= or >");
   int64_t v = (int64_t)x->value.v + (x->cmp == NSR_CMP_GT);
-  struct count *c = &m->counts[x->sem];
-  int8_t later = m->after[(size_t)part * m->nsems + x->sem];
+  const struct count *c = &m->counts[m->sem[x->sem]];
+  int8_t later = m->after[(size_t)part * m->nsems + m->sem[x->sem]];
   if (v <= 0 && c->known && later != SEVERAL)
     return NSR_OK;
   if (!c->known)
     return cannot_read(m, w, part,
                        "counts since the last barrier what differs between the "
                        "ways to here, or what several channels update");
-  if (v > total(c))
+  if (v > total(m, c))
     return unsatisfied(m, w, part, v, later);
   if (later != NOBODY && later != c->channel)
     return cannot_read(m, w, part, "counts what several channels update");
-  size_t lo = 0, hi = c->steps.n - 1;
-  while (lo < hi) {
-    size_t mid = lo + (hi - lo) / 2;
-    if (c->steps.v[mid].total >= v)
-      hi = mid;
-    else
-      lo = mid + 1;
-  }
-  m->target[w] = c->steps.v[lo].work;
+  m->target[w] = find_step(m, c, v);
   return NSR_OK;
 }
 
@@ -378,9 +398,9 @@ static void close_counts(struct map *m, uint32_t scope, uint32_t in,
         continue;
       }
       const struct nsr_node *n = nsr_work_node(m->t, x);
-      struct count *c = &m->counts[n->update.sem];
       if (!counts(n))
         continue;
+      struct count *c = &m->counts[m->sem[n->update.sem]];
       if (!positive(&n->update) ||
           (c->channel != NOBODY && c->channel != n->channel))
         forget(c);
@@ -404,7 +424,7 @@ static enum nsr_status map_private(struct map *m, uint32_t scope, uint32_t in) {
       if (x->nested != NSR_NONE)
         close_counts(m, x->nested, in, true, x->engine);
       else if (counts)
-        NSR_TRY(add_update(m, w, in));
+        add_update(m, w, in);
     }
     for (uint32_t w = part->first; w < part->first + part->n; w++) {
       uint32_t nested = m->t->works[w].nested;
@@ -420,15 +440,14 @@ static enum nsr_status map_private(struct map *m, uint32_t scope, uint32_t in) {
 /* Maps the waits in a private scope of a segment, whose own steps are
  * forgotten afterwards. */
 static enum nsr_status map_element(struct map *m, uint32_t scope) {
-  size_t *n;
-  NSR_NEW(m->ctx, NSR_SCRATCH, n, m->nsems);
-  for (uint32_t s = 0; s < m->nsems; s++)
-    n[s] = m->counts[s].steps.n;
+  struct count *before;
+  NSR_TRY(copy_counts(m, &before));
   NSR_TRY(map_private(m, scope, scope));
   for (uint32_t s = 0; s < m->nsems; s++) {
     m->counts[s].blocked = false;
-    m->counts[s].steps.n = n[s];
+    m->counts[s].last = before[s].last;
   }
+  nsr_piece_give(&m->copies, before);
   return NSR_OK;
 }
 
@@ -437,7 +456,7 @@ static enum nsr_status map_segment(struct map *m, uint32_t p) {
   for (uint32_t w = part->first; w < part->first + part->n; w++) {
     uint32_t nested = m->t->works[w].nested;
     if (nested == NSR_NONE)
-      NSR_TRY(add_update(m, w, NSR_NONE));
+      add_update(m, w, NSR_NONE);
     else
       close_counts(m, nested, nested, false, m->t->works[w].engine);
   }
@@ -455,29 +474,9 @@ static enum nsr_status map_body(struct map *m, uint32_t scope);
 
 /* ---- ways that part and meet */
 
-static enum nsr_status copy_counts(struct map *m, struct count **out) {
-  NSR_NEW(m->ctx, NSR_SCRATCH, *out, m->nsems);
-  for (uint32_t s = 0; s < m->nsems; s++) {
-    struct count *c = &(*out)[s];
-    *c = m->counts[s];
-    size_t n = c->steps.n;
-    c->steps.v = NULL;
-    c->steps.n = c->steps.cap = 0;
-    for (size_t i = 0; i < n; i++)
-      NSR_PUSH(m->ctx, NSR_SCRATCH, &c->steps, m->counts[s].steps.v[i]);
-  }
-  return NSR_OK;
-}
-
+/* Lists of steps with the same last one are the same. */
 static bool same_count(const struct count *a, const struct count *b) {
-  if (!a->known || !b->known || a->closer != b->closer ||
-      a->steps.n != b->steps.n)
-    return false;
-  for (size_t i = 0; i < a->steps.n; i++)
-    if (a->steps.v[i].total != b->steps.v[i].total ||
-        a->steps.v[i].work != b->steps.v[i].work)
-      return false;
-  return true;
+  return a->known && b->known && a->closer == b->closer && a->last == b->last;
 }
 
 /* Leaves in a what is the same in b. */
@@ -508,14 +507,16 @@ static enum nsr_status map_loop(struct map *m, uint32_t scope) {
   const int8_t *back = m->back + (size_t)scope * m->nsems;
   for (uint32_t s = 0; s < m->nsems; s++) {
     const struct count *c = &m->counts[s];
-    if (!c->known || c->steps.n > 0 || c->closer != NSR_NONE ||
+    if (!c->known || c->last != NSR_NONE || c->closer != NSR_NONE ||
         back[s] != NOBODY)
       forget(&m->counts[s]);
   }
   m->exits = false;
   NSR_TRY(map_body(m, scope));
-  if (m->exits)
+  if (m->exits) {
+    nsr_piece_give(&m->copies, m->counts);
     m->counts = m->exit;
+  }
   m->exit = outer;
   m->exits = exits;
   return NSR_OK;
@@ -528,8 +529,10 @@ static enum nsr_status map_arm(struct map *m, uint32_t scope) {
   NSR_TRY(map_body(m, scope));
   if (!s->to_end) {
     meet_counts(m, m->counts, before);
+    nsr_piece_give(&m->copies, before);
     return NSR_OK;
   }
+  nsr_piece_give(&m->copies, m->counts);
   m->counts = before;
   return end_way(m, s->skip);
 }
@@ -560,16 +563,39 @@ static enum nsr_status map_body(struct map *m, uint32_t scope) {
   return !ended && last ? end_way(m, s->ends) : NSR_OK;
 }
 
+/* Those that no work updates or waits for have no number. */
+static enum nsr_status number_semaphores(struct map *m) {
+  const struct nsr_tree *t = m->t;
+  uint32_t n = t->program->k->isa->semaphores;
+  bool *used;
+  NSR_NEW(m->ctx, NSR_SCRATCH, used, n);
+  NSR_NEW(m->ctx, NSR_SCRATCH, m->sem, n);
+  for (uint32_t w = 0; w < t->nworks; w++) {
+    if (t->works[w].nested != NSR_NONE)
+      continue;
+    const struct nsr_node *x = nsr_work_node(t, &t->works[w]);
+    if (counts(x))
+      used[x->update.sem] = true;
+    if (x->wait.cmp != NSR_CMP_NONE)
+      used[x->wait.sem] = true;
+  }
+  for (uint32_t s = 0; s < n; s++)
+    if (used[s])
+      m->sem[s] = m->nsems++;
+  m->nsems += m->nsems == 0; /* a size that is none */
+  return NSR_OK;
+}
+
 enum nsr_status nsr_explicit_map(struct nsr_ctx *ctx, const struct nsr_tree *t,
                                  struct nsr_islands *islands, bool lenient,
                                  uint32_t **target) {
   struct nsr_mark mark = nsr_scratch_mark(ctx);
-  struct map m = {.ctx = ctx,
-                  .t = t,
-                  .islands = islands,
-                  .lenient = lenient,
-                  .nsems = t->program->k->isa->semaphores};
-  NSR_NEW(ctx, NSR_SCRATCH, m.counts, m.nsems);
+  struct map m = {.ctx = ctx, .t = t, .islands = islands, .lenient = lenient};
+  NSR_TRY(number_semaphores(&m));
+  m.copies = (struct nsr_pieces){
+      .ctx = ctx, .arena = NSR_SCRATCH, .size = m.nsems * sizeof *m.counts};
+  NSR_TAKE(&m.copies, m.counts);
+  NSR_NEW(ctx, NSR_SCRATCH, m.steps, t->nworks);
   NSR_NEW(ctx, NSR_SCRATCH, m.target, t->nworks);
   for (uint32_t w = 0; w < t->nworks; w++)
     m.target[w] = NSR_NONE;
