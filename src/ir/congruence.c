@@ -30,6 +30,11 @@ struct nsr_key_node {
   uint32_t kind, a, b, c;
 };
 
+struct slot {
+  uint32_t hash;
+  uint32_t node; /* + 1, 0: free */
+};
+
 struct numbers {
   struct nsr_ctx *ctx;
   const struct nsr_key_loads *doubts;
@@ -38,7 +43,7 @@ struct numbers {
   uint32_t *memo, *stamp; /* by node: of substitution number `turn` */
   size_t nmemo;
   uint32_t turn;
-  uint32_t *slots; /* open addressing; node + 1, 0: free */
+  struct slot *slots; /* open addressing */
   size_t nslots, nused;
   NSR_VEC(struct nsr_key_load) loads;
   bool failed; /* out of memory */
@@ -58,30 +63,47 @@ struct walk {
   uint32_t *test;  /* by block: predicate on which its branch is taken */
 };
 
+/* A body while it is walked. */
+struct body {
+  uint32_t scope, next; /* next: of its items */
+  uint32_t *env;        /* a number by register */
+  uint32_t *before;     /* .. behind its latest branch */
+  uint32_t branch;
+};
+
 /* ---- nodes */
 
-static size_t hash(const struct nsr_key_node *x) {
+static uint32_t hash(const struct nsr_key_node *x) {
   uint64_t h = UINT64_C(0x9e3779b97f4a7c15) * (x->kind + 1);
   h = (h ^ x->a) * UINT64_C(0xbf58476d1ce4e5b9);
   h = (h ^ x->b ^ (h >> 29)) * UINT64_C(0x94d049bb133111eb);
   h = (h ^ x->c ^ (h >> 31)) * UINT64_C(0xbf58476d1ce4e5b9);
-  return (size_t)(h ^ (h >> 32));
+  return (uint32_t)(h ^ (h >> 32));
 }
 
-static size_t find_slot(const struct numbers *n, const struct nsr_key_node *x) {
-  size_t s = hash(x) & (n->nslots - 1);
-  while (n->slots[s] && memcmp(&n->nodes.v[n->slots[s] - 1], x, sizeof *x) != 0)
+/* Nodes lie all over the place: only those of equal hashes are looked at. */
+static size_t find_slot(const struct numbers *n, const struct nsr_key_node *x,
+                        uint32_t h) {
+  size_t s = h & (n->nslots - 1);
+  while (n->slots[s].node &&
+         (n->slots[s].hash != h ||
+          memcmp(&n->nodes.v[n->slots[s].node - 1], x, sizeof *x) != 0))
     s = (s + 1) & (n->nslots - 1);
   return s;
 }
 
-static enum nsr_status grow(struct numbers *n) {
-  size_t size = n->nslots ? 2 * n->nslots : 1024;
-  NSR_NEW(n->ctx, NSR_SCRATCH, n->slots, size);
+static enum nsr_status resize(struct numbers *n, size_t size) {
+  struct slot *slots;
+  NSR_NEW(n->ctx, NSR_SCRATCH, slots, size);
+  for (size_t i = 0; i < n->nslots; i++) {
+    size_t s = n->slots[i].hash & (size - 1);
+    while (n->slots[i].node && slots[s].node)
+      s = (s + 1) & (size - 1);
+    if (n->slots[i].node)
+      slots[s] = n->slots[i];
+  }
+  n->slots = slots;
   n->nslots = size;
-  for (size_t i = 0; i < n->nodes.n; i++)
-    if (n->nodes.v[i].kind != UNIQUE)
-      n->slots[find_slot(n, &n->nodes.v[i])] = (uint32_t)i + 1;
   return NSR_OK;
 }
 
@@ -110,8 +132,8 @@ static bool is_known(const struct numbers *n, const struct nsr_key_node *x) {
 
 static enum nsr_status push_node(struct numbers *n,
                                  const struct nsr_key_node *x) {
-  NSR_PUSH(n->ctx, NSR_SCRATCH, &n->known, is_known(n, x));
-  NSR_PUSH(n->ctx, NSR_SCRATCH, &n->nodes, *x);
+  NSR_APPEND(n->ctx, NSR_SCRATCH, &n->known, is_known(n, x));
+  NSR_APPEND(n->ctx, NSR_SCRATCH, &n->nodes, *x);
   return NSR_OK;
 }
 
@@ -122,14 +144,15 @@ static enum nsr_status intern(struct numbers *n, struct nsr_key_node x,
     return push_node(n, &x);
   }
   if (2 * (n->nused + 1) > n->nslots)
-    NSR_TRY(grow(n));
-  size_t s = find_slot(n, &x);
-  if (!n->slots[s]) {
+    NSR_TRY(resize(n, 2 * n->nslots));
+  uint32_t h = hash(&x);
+  struct slot *slot = &n->slots[find_slot(n, &x, h)];
+  if (!slot->node) {
     NSR_TRY(push_node(n, &x));
     n->nused++;
-    n->slots[s] = (uint32_t)n->nodes.n;
+    *slot = (struct slot){h, (uint32_t)n->nodes.n};
   }
-  *out = n->slots[s] - 1;
+  *out = slot->node - 1;
   return NSR_OK;
 }
 
@@ -521,47 +544,91 @@ static enum nsr_status walk_island(struct walk *w, uint32_t scope,
   return NSR_OK;
 }
 
-static enum nsr_status walk_body(struct walk *w, uint32_t scope,
-                                 uint32_t *env) {
-  const struct nsr_scope *s = &w->t->scopes[scope];
-  uint32_t *before, branch = 0;
-  NSR_TAKE(&w->envs, before);
-  memset(before, 0, w->nregs * sizeof *before);
-  for (uint32_t i = 0; i < s->nitems; i++) {
-    const struct nsr_item *it = &w->t->items[s->first_item + i];
-    if (!it->is_scope) {
-      for (uint32_t j = it->first; j < it->first + it->n; j++)
-        NSR_TRY(apply(w, env, j));
-      branch = it->first + it->n - 1;
-      memcpy(before, env, w->nregs * sizeof *env);
-    } else if (w->t->scopes[it->first].kind == NSR_SCOPE_LOOP) {
-      NSR_TRY(walk_loop(w, it->first, env));
-    } else if (w->t->scopes[it->first].kind == NSR_SCOPE_ISLAND) {
-      NSR_TRY(walk_island(w, it->first, env));
-    } else {
-      NSR_TRY(walk_arm(w, it->first, branch, before, env));
-    }
-  }
-  nsr_piece_give(&w->envs, before);
+static enum nsr_status enter_body(struct walk *w, uint32_t scope, uint32_t *env,
+                                  struct body *out) {
+  *out = (struct body){.scope = scope, .env = env};
+  NSR_TAKE(&w->envs, out->before);
+  memset(out->before, 0, w->nregs * sizeof *out->before);
   return NSR_OK;
 }
 
-static enum nsr_status walk_engine(struct numbers *n,
-                                   struct nsr_scopes *scopes) {
-  struct walk w = {.n = n,
-                   .t = scopes,
-                   .g = scopes->cfg,
-                   .nregs = scopes->cfg->program->k->isa->registers};
+static enum nsr_status walk_piece(struct walk *w, const struct nsr_item *it,
+                                  struct body *b) {
+  for (uint32_t j = it->first; j < it->first + it->n; j++)
+    NSR_TRY(apply(w, b->env, j));
+  b->branch = it->first + it->n - 1;
+  memcpy(b->before, b->env, w->nregs * sizeof *b->env);
+  return NSR_OK;
+}
+
+static enum nsr_status walk_item(struct walk *w, struct body *b) {
+  const struct nsr_scope *s = &w->t->scopes[b->scope];
+  const struct nsr_item *it = &w->t->items[s->first_item + b->next++];
+  if (!it->is_scope)
+    return walk_piece(w, it, b);
+  switch ((enum nsr_scope_kind)w->t->scopes[it->first].kind) {
+  case NSR_SCOPE_LOOP:
+    return walk_loop(w, it->first, b->env);
+  case NSR_SCOPE_ISLAND:
+    return walk_island(w, it->first, b->env);
+  default:
+    return walk_arm(w, it->first, b->branch, b->before, b->env);
+  }
+}
+
+static enum nsr_status walk_body(struct walk *w, uint32_t scope,
+                                 uint32_t *env) {
+  struct body b;
+  NSR_TRY(enter_body(w, scope, env, &b));
+  while (b.next < w->t->scopes[scope].nitems)
+    NSR_TRY(walk_item(w, &b));
+  nsr_piece_give(&w->envs, b.before);
+  return NSR_OK;
+}
+
+static enum nsr_status start_engine(struct numbers *n,
+                                    struct nsr_scopes *scopes, struct walk *w,
+                                    struct body *program) {
   uint32_t *env;
-  w.envs = (struct nsr_pieces){
-      .ctx = n->ctx, .arena = NSR_SCRATCH, .size = w.nregs * sizeof *env};
-  NSR_TAKE(&w.envs, env);
-  NSR_NEW(n->ctx, NSR_SCRATCH, w.test, w.g->nblocks);
-  NSR_NEW(n->ctx, NSR_SCRATCH, w.every, w.g->nblocks);
-  for (uint32_t r = 0; r < w.nregs; r++)
+  *w = (struct walk){.n = n,
+                     .t = scopes,
+                     .g = scopes->cfg,
+                     .nregs = scopes->cfg->program->k->isa->registers};
+  w->envs = (struct nsr_pieces){
+      .ctx = n->ctx, .arena = NSR_SCRATCH, .size = w->nregs * sizeof *env};
+  NSR_TAKE(&w->envs, env);
+  NSR_NEW(n->ctx, NSR_SCRATCH, w->test, w->g->nblocks);
+  NSR_NEW(n->ctx, NSR_SCRATCH, w->every, w->g->nblocks);
+  for (uint32_t r = 0; r < w->nregs; r++)
     env[r] = unknown(n);
-  w.region = make(n, REGION, 5, 0, 0);
-  return walk_body(&w, 0, env);
+  w->region = make(n, REGION, 5, 0, 0);
+  return enter_body(w, 0, env, program);
+}
+
+/* All engines go on together, from place to place: most of what one makes the
+ * others make, too, and then it is at hand. */
+static enum nsr_status walk_engines(struct numbers *n,
+                                    struct nsr_scopes *scopes) {
+  struct walk w[NSR_MAX_ENGINES];
+  struct body program[NSR_MAX_ENGINES];
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (scopes[e].cfg)
+      NSR_TRY(start_engine(n, &scopes[e], &w[e], &program[e]));
+  uint32_t place = 0;
+  for (bool more = true; more;) {
+    uint32_t furthest = place;
+    more = false;
+    for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+      uint32_t nitems = scopes[e].cfg ? scopes[e].scopes[0].nitems : 0;
+      while (nitems && program[e].next < nitems && w[e].places <= place)
+        NSR_TRY(walk_item(&w[e], &program[e]));
+      more |= nitems && program[e].next < nitems;
+      if (nitems && w[e].places > furthest)
+        furthest = w[e].places;
+    }
+    place = furthest;
+  }
+  return NSR_OK;
 }
 
 enum nsr_status nsr_congruence_find(struct nsr_ctx *ctx,
@@ -569,12 +636,17 @@ enum nsr_status nsr_congruence_find(struct nsr_ctx *ctx,
                                     const struct nsr_key_loads *doubts,
                                     struct nsr_congruence *out) {
   struct numbers n = {.ctx = ctx, .doubts = doubts};
+  size_t ninsns = 0, size = 1024;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (scopes[e].cfg)
+      ninsns += scopes[e].cfg->program->stream[e]->n;
+  while (size < ninsns) /* most make few nodes */
+    size *= 2;
+  NSR_TRY(resize(&n, size));
   unknown(&n); /* number 0 */
   if (n.failed)
     return NSR_E_NOMEM;
-  for (int e = 0; e < NSR_MAX_ENGINES; e++)
-    if (scopes[e].cfg)
-      NSR_TRY(walk_engine(&n, &scopes[e]));
+  NSR_TRY(walk_engines(&n, scopes));
   *out = (struct nsr_congruence){.nloads = (uint32_t)n.loads.n,
                                  .nnodes = (uint32_t)n.nodes.n,
                                  .loads = n.loads.v,

@@ -30,8 +30,8 @@ struct nsr_key_node; /* how a value was made: private */
 
 struct nsr_congruence {
   uint32_t nloads, nnodes;
-  const struct nsr_key_load *loads; /* by place, once kept */
-  const struct nsr_key_node *nodes; /* by number */
+  struct nsr_key_load *loads;       /* by place, once kept */
+  const struct nsr_key_node *nodes; /* by number; NULL once done with */
 };
 
 /* Needs the scopes of all engines (by engine; cfg NULL: no stream); sets

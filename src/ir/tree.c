@@ -579,6 +579,25 @@ static enum nsr_status build_engine(struct nsr_ctx *ctx,
   }
 }
 
+/* Leaves of a round what the tree is: value numbers are many, and are done
+ * with. */
+static enum nsr_status keep(struct build *b, struct nsr_mark mark,
+                            struct nsr_tree *out) {
+  struct nsr_congruence *c = &out->congruence;
+  NSR_TRY(nsr_congruence_keep(b->ctx, c, b->keys.v, b->keys.n));
+  struct nsr_kept kept[] = {{b->scopes.v, b->scopes.n * sizeof *b->scopes.v},
+                            {b->parts.v, b->parts.n * sizeof *b->parts.v},
+                            {b->works.v, b->works.n * sizeof *b->works.v},
+                            {c->loads, c->nloads * sizeof *c->loads}};
+  NSR_TRY(nsr_scratch_release_but(b->ctx, mark, kept, 4));
+  out->scopes = kept[0].p;
+  out->parts = kept[1].p;
+  out->works = kept[2].p;
+  c->loads = kept[3].p;
+  c->nodes = NULL;
+  return NSR_OK;
+}
+
 /* The engines' trees, and one of them; *again: what is to be collapsed for
  * that has been added to knots. */
 static enum nsr_status build_round(struct nsr_ctx *ctx, int first, bool last,
@@ -592,6 +611,7 @@ static enum nsr_status build_round(struct nsr_ctx *ctx, int first, bool last,
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     if (p->stream[e])
       NSR_TRY(build_engine(ctx, p, e, &knots[e], &out->local[e]));
+  struct nsr_mark mark = nsr_scratch_mark(ctx);
   NSR_TRY(nsr_congruence_find(ctx, out->local, doubts, &out->congruence));
   NSR_TRY(push_scope(&b, NSR_NONE, roots, first, &root));
   NSR_TRY(unify(&b, root));
@@ -602,9 +622,7 @@ static enum nsr_status build_round(struct nsr_ctx *ctx, int first, bool last,
   out->nparts = (uint32_t)b.parts.n;
   out->works = b.works.v;
   out->nworks = (uint32_t)b.works.n;
-  return b.again
-             ? NSR_OK
-             : nsr_congruence_keep(ctx, &out->congruence, b.keys.v, b.keys.n);
+  return b.again ? NSR_OK : keep(&b, mark, out);
 }
 
 enum nsr_status nsr_tree_build(struct nsr_ctx *ctx, const struct nsr_program *p,
