@@ -208,7 +208,7 @@ static enum nsr_status leave_open(struct search *s, const struct nsr_site *x,
   d->allowed = may_race(s, d);
   if ((d->overlap == NSR_OVERLAP_MUST || d->sure) &&
       nsr_open_together(s->d, d) && !nsr_walk_coarse(s->walk) && !d->allowed)
-    return nsr_open_race(s->ctx, s->d, d);
+    return nsr_open_race(s->ctx, s->d, d, &s->sites.where[d->where]);
   s->complete[s->w] = false;
   d->unordered = !d->allowed && !nsr_open_exclusive(s->t, d);
   if (!same_region(s->t, d))
@@ -246,7 +246,7 @@ static enum nsr_status look(struct search *s, const struct nsr_chain_entry *e,
                       .c = s->w,
                       .overlap = must ? NSR_OVERLAP_MUST : NSR_OVERLAP_MAY,
                       .kinds = kinds_of(x, s->site),
-                      .where = l->where};
+                      .where = link};
   bool known;
   nsr_work_count(s->ctx, NSR_WORK_DEP, 1);
   *out = NEVER_MEETS;
@@ -397,10 +397,8 @@ static enum nsr_status look_at_mark(struct search *s, const struct view *v,
   uint32_t link = v->link == NSR_NONE ? x[-1].link : v->link;
   NSR_PUSH(s->ctx, NSR_SCRATCH, &s->awaited, (struct awaited_mark){scope, m});
   NSR_PUSH(s->ctx, NSR_SCRATCH, &s->deps,
-           (struct nsr_dep){.p = m,
-                            .c = s->w,
-                            .overlap = NSR_OVERLAP_MAY,
-                            .where = s->sites.links[link].where});
+           (struct nsr_dep){
+               .p = m, .c = s->w, .overlap = NSR_OVERLAP_MAY, .where = link});
   return NSR_OK;
 }
 
@@ -673,12 +671,14 @@ static enum nsr_status keep(struct search *s, struct nsr_mark mark,
   struct nsr_kept kept[] = {
       {deps, s->deps.n * sizeof *deps},
       {s->first, (s->t->nworks + (size_t)1) * sizeof *s->first},
-      {s->troubles.v, s->troubles.n * sizeof *s->troubles.v}};
-  NSR_TRY(nsr_scratch_release_but(s->ctx, mark, kept, 3));
+      {s->troubles.v, s->troubles.n * sizeof *s->troubles.v},
+      {s->sites.where, s->sites.nlinks * sizeof *s->sites.where}};
+  NSR_TRY(nsr_scratch_release_but(s->ctx, mark, kept, 4));
   *out = (struct nsr_deps){.tree = s->t,
                            .n = (uint32_t)s->deps.n,
                            .deps = kept[0].p,
                            .first = kept[1].p,
+                           .bytes = kept[3].p,
                            .ntroubles = (uint32_t)s->troubles.n,
                            .troubles = kept[2].p};
   for (uint32_t i = 0; i < out->n; i++)

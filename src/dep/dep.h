@@ -23,6 +23,7 @@ struct nsr_dep {
   uint32_t p, c;    /* works; p >= c: carried by a loop around both */
   uint32_t loop;    /* around both: that tells apart what they touch, else the
                        innermost; NSR_NONE: none */
+  uint32_t where; /* bytes in common, of nsr_deps.bytes */
   uint8_t lag;      /* 0..NSR_MAX_LAG */
   uint8_t back;     /* above 0 (lag is 0): only executions in front of the start
                        of the back-th latest iteration of `loop` (known.h) */
@@ -34,7 +35,6 @@ struct nsr_dep {
   uint8_t distance; /* no conflict is nearer, in iterations of `loop`, 255 at
                        most; where a loop inside that one is around both, 0 */
   bool exact;       /* .. and there is one at that distance, if at all */
-  struct nsr_bytes where; /* bytes in common */
 };
 
 struct nsr_deps {
@@ -42,6 +42,7 @@ struct nsr_deps {
   uint32_t n;
   struct nsr_dep *deps;  /* by c; for one c the most recent p first */
   const uint32_t *first; /* by work: its deps are first[c]..first[c+1]-1 */
+  const struct nsr_bytes *bytes;
   uint32_t unordered;    /* may pairs of that kind */
   uint32_t ntroubles;    /* works that must stay among their barriers */
   const struct nsr_trouble *troubles;

@@ -136,12 +136,13 @@ static const char *iterations(struct nsr_ctx *ctx,
 
 enum nsr_status nsr_open_race(struct nsr_ctx *ctx,
                               const struct nsr_distances *d,
-                              const struct nsr_dep *x) {
+                              const struct nsr_dep *x,
+                              const struct nsr_bytes *bytes) {
   const struct nsr_tree *t = d->tree;
   struct nsr_place p = nsr_work_place(t, &t->works[x->p]);
   struct nsr_place c = nsr_work_place(t, &t->works[x->c]);
   const char *other = place_text(ctx, &p);
-  const char *where = nsr_bytes_text(ctx, &x->where);
+  const char *where = nsr_bytes_text(ctx, bytes);
   const char *when = iterations(ctx, d, x);
   if (!other || !where || !when)
     return NSR_E_NOMEM;

@@ -17,9 +17,10 @@ bool nsr_open_together(const struct nsr_distances *d, const struct nsr_dep *x);
 bool nsr_open_exclusive(const struct nsr_tree *t, const struct nsr_dep *x);
 
 /* Reports a race of the input. k: so many iterations of the loop around both
- * lie between the two. */
+ * lie between the two; bytes: that they have in common. */
 enum nsr_status nsr_open_race(struct nsr_ctx *ctx,
                               const struct nsr_distances *d,
-                              const struct nsr_dep *x);
+                              const struct nsr_dep *x,
+                              const struct nsr_bytes *bytes);
 
 #endif

@@ -251,12 +251,14 @@ static enum nsr_status find_links(struct finder *f, struct nsr_sites *out) {
   struct nsr_access *accesses;
   struct nsr_conflicts conflicts;
   struct nsr_site_link *links;
+  struct nsr_bytes *where;
   size_t n = f->groups.n;
   NSR_NEW(f->ctx, NSR_SCRATCH, accesses, n);
   for (uint32_t g = 0; g < n; g++)
     accesses[g] = (struct nsr_access){f->groups.v[g].footprint, g};
   NSR_TRY(nsr_conflicts_find(f->ctx, NSR_SCRATCH, accesses, n, &conflicts));
   NSR_NEW(f->ctx, NSR_SCRATCH, links, conflicts.n);
+  NSR_NEW(f->ctx, NSR_SCRATCH, where, conflicts.n);
   for (uint32_t i = 0; i < conflicts.n; i++) {
     const struct nsr_conflict *c = &conflicts.v[i];
     if (nsr_facts_disjoint(f->t->program->facts, f->groups.v[c->a].tensor,
@@ -265,10 +267,12 @@ static enum nsr_status find_links(struct finder *f, struct nsr_sites *out) {
     f->groups.v[c->a].linked = f->groups.v[c->b].linked = true;
     if (c->a == c->b)
       f->groups.v[c->a].self = out->nlinks;
+    where[out->nlinks] = c->where;
     links[out->nlinks++] =
-        (struct nsr_site_link){c->a, c->b, (uint8_t)c->overlap, c->where};
+        (struct nsr_site_link){c->a, c->b, (uint8_t)c->overlap};
   }
   out->links = links;
+  out->where = where;
   nsr_work_count(f->ctx, NSR_WORK_DEP, conflicts.n);
   return NSR_OK;
 }

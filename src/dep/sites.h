@@ -35,7 +35,6 @@ struct nsr_site_group {
 struct nsr_site_link {
   uint32_t a, b;
   uint8_t overlap; /* enum nsr_overlap: MAY or MUST */
-  struct nsr_bytes where;
 };
 
 struct nsr_sites {
@@ -45,6 +44,7 @@ struct nsr_sites {
   const uint32_t *first;        /* by work: first[w]..first[w+1]-1 */
   const struct nsr_site_group *groups;
   const struct nsr_site_link *links;
+  struct nsr_bytes *where; /* by link: common bytes */
   const uint32_t *ups; /* each link between two groups once, at the group
                           with fewer links */
 };

@@ -133,7 +133,7 @@ static void put_order(struct nsr_strbuf *b, const struct nsr_orders *o,
   nsr_strbuf_puts(b, ", ");
   put_form(b, o, d);
   nsr_strbuf_puts(b, d->overlap == NSR_OVERLAP_MUST ? ", must, " : ", may, ");
-  put_bytes(b, &d->where);
+  put_bytes(b, &o->deps->bytes[d->where]);
   nsr_strbuf_puts(b, d->unordered ? ", unordered in the input"
                      : d->allowed ? ", a race that facts allow"
                                   : "");

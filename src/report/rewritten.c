@@ -110,7 +110,7 @@ static enum nsr_status may_pairs(struct nsr_ctx *ctx,
     struct nsr_may_pair *pair = &pairs[r->may_pairs++];
     pair->first = nsr_work_place(deps->tree, &works[d->p]);
     pair->second = nsr_work_place(deps->tree, &works[d->c]);
-    pair->where = nsr_bytes_text(ctx, &d->where);
+    pair->where = nsr_bytes_text(ctx, &deps->bytes[d->where]);
     if (!pair->where)
       return NSR_E_NOMEM;
   }

@@ -116,8 +116,10 @@ void nsr_print_scopes(struct nsr_strbuf *b, const struct nsr_tree *t) {
 
 /* ---- dependences */
 
-static void put_dep(struct nsr_strbuf *b, const struct nsr_tree *t,
+static void put_dep(struct nsr_strbuf *b, const struct nsr_deps *deps,
                     const struct nsr_dep *d) {
+  const struct nsr_tree *t = deps->tree;
+  const struct nsr_bytes *x = &deps->bytes[d->where];
   nsr_print_work(b, t, d->c);
   nsr_strbuf_puts(b, " after ");
   nsr_print_work(b, t, d->p);
@@ -131,10 +133,10 @@ static void put_dep(struct nsr_strbuf *b, const struct nsr_tree *t,
                       d->loop);
   nsr_strbuf_printf(b, ": %s, %s %lld..%lld%s\n",
                     d->overlap == NSR_OVERLAP_MUST ? "must" : "may",
-                    d->where.space > NSR_PSUM
+                    x->space > NSR_PSUM
                         ? "hidden state"
-                        : nsr_space_name((enum nsr_space)d->where.space),
-                    (long long)d->where.lo, (long long)d->where.hi - 1,
+                        : nsr_space_name((enum nsr_space)x->space),
+                    (long long)x->lo, (long long)x->hi - 1,
                     d->unordered ? ", unordered in the input"
                     : d->allowed ? ", a race that facts allow"
                                  : "");
@@ -143,7 +145,7 @@ static void put_dep(struct nsr_strbuf *b, const struct nsr_tree *t,
 void nsr_print_deps(struct nsr_strbuf *b, const struct nsr_deps *deps) {
   for (uint32_t i = 0; i < deps->n; i++)
     if (deps->deps[i].overlap != NSR_OVERLAP_NO)
-      put_dep(b, deps->tree, &deps->deps[i]);
+      put_dep(b, deps, &deps->deps[i]);
 }
 
 /* ---- plan */
