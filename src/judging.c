@@ -65,7 +65,9 @@ enum nsr_status nsr_judge_rewritten(struct nsr_ctx *ctx,
     NSR_TRY(verdict_status(ctx, k, strict, &r->judgement, true, proved));
   }
   if (how & NSR_VERIFY_EXHAUSTIVE) {
-    NSR_TRY(nsr_explore(ctx, k, out, &options->explore, &r->exploration));
+    struct nsr_explore_options explore = options->explore;
+    explore.facts = options->judge.facts;
+    NSR_TRY(nsr_explore(ctx, k, out, &explore, &r->exploration));
     r->explored = true;
     NSR_TRY(verdict_status(ctx, k, strict, &r->exploration.judgement,
                            !r->judged, proved));

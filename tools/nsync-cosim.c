@@ -415,6 +415,7 @@ static enum nsr_status judge(struct tool *t, struct settings *s,
   if (s->exhaustive) {
     s->explore.inputs = s->judge.inputs;
     s->explore.seed = s->judge.seed;
+    s->explore.facts = s->judge.facts;
     NSR_TRY(nsr_explore(t->ctx, a, b, &s->explore, &e));
     v.j = e.judgement;
   } else if (s->outputs) {
@@ -732,9 +733,9 @@ static bool fits(struct tool *t, const struct settings *s) {
     return tool_refuse(t, "--facts is for --relation=rewrite alone");
   if (s->exploring && !s->exhaustive)
     return tool_refuse(t, "%s is for --judge=exhaustive alone", s->exploring);
-  if (s->exhaustive && (s->outputs || s->external || s->facts || s->explain))
+  if (s->exhaustive && (s->outputs || s->external || s->explain))
     return tool_refuse(t, "--judge=exhaustive is for --relation=rewrite, "
-                          "without --external, --facts and --explain");
+                          "without --external and --explain");
   return true;
 }
 

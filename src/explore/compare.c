@@ -123,6 +123,21 @@ static enum nsr_status lost_order(const struct nsr_twins *t, uint32_t p,
                    text);
 }
 
+/* One that a leaves open, as facts allow. */
+static enum nsr_status use_fact(const struct nsr_twins *t, uint32_t p,
+                                uint32_t c) {
+  const struct nsr_world *w = t->a->w;
+  uint32_t x = nsr_inst(w, p)->allowed, y = nsr_inst(w, c)->allowed;
+  unsigned how;
+  if (!nsr_allowed_pair(w->allowed, x, y) || nsr_before(t->a, p, c) ||
+      nsr_before(t->a, c, p))
+    return NSR_OK;
+  NSR_TRY(nsr_world_meet(t->a->w, p, c, &how));
+  if (how != NSR_MEET_NOT)
+    nsr_allowed_use(w->allowed, x, y);
+  return NSR_OK;
+}
+
 /* Others may act in between on what they see of a. */
 static enum nsr_status awaits_more(const struct nsr_twins *t, uint32_t p,
                                    uint32_t c, enum nsr_fault_kind *kind,
@@ -141,11 +156,12 @@ static enum nsr_status compare_orders(const struct nsr_twins *t,
                                       enum nsr_fault_kind *kind,
                                       const char **text) {
   uint32_t n = (uint32_t)t->a->w->insts.n;
-  bool may = t->a->w->image->has_may || t->a->w->wild;
+  bool may = t->a->w->image->has_may || t->a->w->wild || t->a->w->allowed->n;
   for (uint32_t c = 0; may && c < n; c++)
     for (uint32_t p = 0; p < n; p++) {
       if (t->of_a[p] == NSR_NONE || t->of_a[c] == NSR_NONE || p == c)
         continue;
+      NSR_TRY(use_fact(t, p, c));
       NSR_TRY(lost_order(t, p, c, kind, text));
       if (*kind == NSR_FAULT_NONE)
         NSR_TRY(awaits_more(t, p, c, kind, text));

@@ -22,6 +22,7 @@ struct explorer {
   struct nsr_machine machine;
   struct nsr_atoms *atoms;
   struct nsr_inputs inputs;
+  struct nsr_allowed allowed;
   struct nsr_exploration *out;
   struct nsr_longer_list longer;
 };
@@ -38,15 +39,20 @@ static enum nsr_status open_images(struct explorer *x,
                                    const struct nsr_kernel *a,
                                    const struct nsr_kernel *b) {
   struct nsr_image *image;
+  bool same = a == b;
+  NSR_TRY(nsr_facts_ranges(x->pool, x->o.facts, a, &a));
+  NSR_TRY(nsr_facts_ranges(x->pool, x->o.facts, b, &b));
   NSR_TRY(nsr_image_new(x->pool, NSR_KEEP, a, &image));
   x->a = x->b = image;
-  if (a != b) {
+  if (!same) {
     NSR_TRY(nsr_image_new(x->pool, NSR_KEEP, b, &image));
     x->b = image;
   }
   NSR_TRY(nsr_machine_default(x->ctx, a->isa, &x->machine));
   NSR_TRY(nsr_inputs_new(x->pool, NSR_KEEP, a, x->o.inputs, false, x->o.seed,
                          &x->inputs));
+  nsr_inputs_use_ranges(&x->inputs, x->a, x->o.facts);
+  NSR_TRY(nsr_allowed_new(x->pool, NSR_KEEP, x->a, x->o.facts, &x->allowed));
   x->atoms = nsr_atoms_new(x->pool, a->isa);
   if (!x->atoms)
     return NSR_E_NOMEM;
@@ -71,10 +77,17 @@ static struct nsr_search search_of(const struct explorer *x,
 /* Goes through a kernel once, to see what it issues and touches. */
 static enum nsr_status scout(struct explorer *x, const struct nsr_image *image,
                              const struct nsr_contents *contents,
+                             const struct nsr_world *reference,
                              struct nsr_world **world) {
+  const struct nsr_world_setting setting = {.image = image,
+                                            .machine = &x->machine,
+                                            .atoms = x->atoms,
+                                            .contents = contents,
+                                            .ncontents = x->inputs.ntensors,
+                                            .allowed = &x->allowed,
+                                            .reference = reference};
   struct nsr_world *w;
-  NSR_TRY(nsr_world_new(x->pool, NSR_SCRATCH, image, &x->machine, x->atoms,
-                        contents, x->inputs.ntensors, &w));
+  NSR_TRY(nsr_world_new(x->pool, NSR_SCRATCH, &setting, &w));
   *world = w;
   for (;;) {
     struct nsr_search s = search_of(x, w);
@@ -185,8 +198,8 @@ static enum nsr_status prepare(struct explorer *x, size_t input,
     const struct nsr_contents *contents;
     NSR_TRY(nsr_inputs_contents(x->pool, NSR_SCRATCH, &x->inputs, input,
                                 &contents));
-    NSR_TRY(scout(x, x->a, contents, &w[0]));
-    NSR_TRY(scout(x, x->b, contents, &w[1]));
+    NSR_TRY(scout(x, x->a, contents, NULL, &w[0]));
+    NSR_TRY(scout(x, x->b, contents, w[0], &w[1]));
     if (!nsr_atoms_pending(x->atoms))
       return NSR_OK;
     NSR_TRY(nsr_atoms_commit(x->atoms));
@@ -294,6 +307,8 @@ enum nsr_status nsr_explore(struct nsr_ctx *ctx, const struct nsr_kernel *a,
   enum nsr_status status = open_images(&x, a, b);
   if (status == NSR_OK)
     status = all_inputs(&x);
+  if (status == NSR_OK)
+    status = nsr_facts_text(ctx, x.o.facts, &out->judgement.facts);
   nsr_atoms_free(x.atoms);
   nsr_ctx_free(x.pool);
   return status;

@@ -167,6 +167,31 @@ static enum nsr_status push_instance(struct nsr_world *w,
   return NSR_OK;
 }
 
+/* Which instruction of the first kernel has that number; the second one has it
+ * there, too, or is another kernel. */
+static enum nsr_status find_allowed(struct nsr_world *w,
+                                    struct nsr_instance *x) {
+  const struct nsr_flight *f = &x->flight;
+  uint32_t insn = f->insn, at = f->number - 1;
+  if (!w->allowed->n || !f->number)
+    return NSR_OK;
+  if (w->reference) {
+    insn = at < w->reference->insn_of[f->channel].n
+               ? w->reference->insn_of[f->channel].v[at]
+               : NSR_NONE;
+  } else {
+    while (w->insn_of[f->channel].n <= at)
+      NSR_PUSH(w->ctx, w->arena, &w->insn_of[f->channel], NSR_NONE);
+    w->insn_of[f->channel].v[at] = insn;
+  }
+  x->allowed = nsr_allowed_number(w->allowed, f->engine, insn);
+  if (x->allowed) {
+    x->flight.any_reads = w->allowed->insns[x->allowed - 1].reads;
+    x->flight.any_writes = w->allowed->insns[x->allowed - 1].writes;
+  }
+  return NSR_OK;
+}
+
 /* The instance that a core issues at its pc; *made false: a fault. */
 static enum nsr_status instance_new(struct nsr_world *w, int engine,
                                     uint32_t *id, bool *made) {
@@ -177,6 +202,7 @@ static enum nsr_status instance_new(struct nsr_world *w, int engine,
     return NSR_OK;
   const struct nsr_step *s = x->flight.step;
   NSR_TRY(w->memory->memory.ops->place(&w->memory->memory, &x->flight));
+  NSR_TRY(find_allowed(w, x));
   w->blind = w->blind || nsr_atoms_pending(w->atoms);
   x->lane = s->channel;
   x->load = s->desc->cls == NSR_LOAD;
@@ -438,21 +464,21 @@ static enum nsr_status tables_new(struct nsr_world *w) {
 }
 
 enum nsr_status nsr_world_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
-                              const struct nsr_image *image,
-                              const struct nsr_machine *machine,
-                              struct nsr_atoms *atoms,
-                              const struct nsr_contents *contents,
-                              uint32_t ncontents, struct nsr_world **world) {
+                              const struct nsr_world_setting *setting,
+                              struct nsr_world **world) {
+  const struct nsr_image *image = setting->image;
   struct nsr_world *w;
   NSR_NEW(ctx, arena, w, 1);
   w->ctx = ctx;
   w->arena = arena;
   w->image = image;
-  w->atoms = atoms;
+  w->atoms = setting->atoms;
+  w->allowed = setting->allowed;
+  w->reference = setting->reference;
   w->wild = image->has_foreign || image->has_unknown;
-  NSR_TRY(nsr_opaque_new(ctx, arena, image, atoms, contents, ncontents,
-                         &w->memory));
-  NSR_TRY(model_new(w, machine));
+  NSR_TRY(nsr_opaque_new(ctx, arena, image, w->atoms, setting->contents,
+                         setting->ncontents, &w->memory));
+  NSR_TRY(model_new(w, setting->machine));
   NSR_TRY(tables_new(w));
   for (int e = 0; e < image->nengines; e++)
     if (image->streams[e].stream)
@@ -505,16 +531,22 @@ static unsigned meet(const struct nsr_world *w, const struct nsr_instance *p,
   bool same = !p->is_event && p->lane == c->lane;
   enum nsr_order order =
       same ? nsr_channel_order(w->image->kernel, p->lane) : NSR_ORDER_NONE;
-  unsigned how = meet_others(w, p, c, same, order);
+  unsigned how = meet_others(w, p, c, same, order), at;
+  bool allowed = nsr_allowed_pair(w->allowed, p->allowed, c->allowed);
   if (same && order == NSR_ORDER_FULL)
     return how;
   for (uint32_t i = 0, j = 0; i < p->ntouches && j < c->ntouches;) {
-    if (p->touches[i].slot < c->touches[j].slot)
+    if (p->touches[i].slot < c->touches[j].slot) {
       i++;
-    else if (p->touches[i].slot > c->touches[j].slot)
+      continue;
+    }
+    if (p->touches[i].slot > c->touches[j].slot) {
       j++;
-    else
-      how |= meet_at(p->touches[i++].how, c->touches[j++].how, same, order);
+      continue;
+    }
+    bool hidden = w->slot_at.v[p->touches[i].slot] >= nsr_atoms_count(w->atoms);
+    at = meet_at(p->touches[i++].how, c->touches[j++].how, same, order);
+    how |= at && allowed && !hidden ? NSR_MEET_MAY : at;
   }
   return how;
 }

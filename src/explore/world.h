@@ -7,6 +7,7 @@
 #define NSR_EXPLORE_WORLD_H
 
 #include "base/vec.h"
+#include "judge/allowed.h"
 #include "sim/opaque.h"
 
 enum {
@@ -68,6 +69,7 @@ struct nsr_instance {
   bool is_event, fires, sees; /* what others see or make; sees: DRAM */
   bool ordered, load;
   uint8_t lane;                    /* events: channels + engine */
+  uint32_t allowed;                /* nsr_allowed_number */
   uint32_t sem;                    /* slot of its update, NSR_NONE: none */
   const struct nsr_touch *touches; /* by slot */
   uint32_t ntouches;
@@ -104,8 +106,13 @@ struct nsr_world {
   struct nsr_sim *sim; /* the model, to ask it */
   bool odd;            /* some count can shrink, or is waited for otherwise */
   bool wild;           /* others take part */
-  bool blind;          /* new cuts are needed */
-  const char *full;    /* more than fits: why */
+  const struct nsr_allowed *allowed; /* races */
+  const struct nsr_world *reference; /* the first kernel's; NULL: it is */
+  NSR_VEC(uint32_t)
+  insn_of[NSR_MAX_CHANNELS]; /* by channel and number - 1, where races are
+                                allowed; NSR_NONE: none yet */
+  bool blind;                /* new cuts are needed */
+  const char *full;          /* more than fits: why */
   NSR_VEC(struct nsr_station) stations;
   NSR_VEC(struct nsr_instance *) insts;
   NSR_VEC(struct nsr_reading) readings;
@@ -128,11 +135,20 @@ struct nsr_world {
   uint32_t meets_cap;
 };
 
+/* What a kernel runs in. */
+struct nsr_world_setting {
+  const struct nsr_image *image;
+  const struct nsr_machine *machine;
+  struct nsr_atoms *atoms;
+  const struct nsr_contents *contents;
+  uint32_t ncontents;
+  const struct nsr_allowed *allowed;
+  const struct nsr_world *reference; /* of the second kernel: the first one's */
+};
 NSR_MUST_USE enum nsr_status
 nsr_world_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
-              const struct nsr_image *image, const struct nsr_machine *machine,
-              struct nsr_atoms *atoms, const struct nsr_contents *contents,
-              uint32_t ncontents, struct nsr_world **world);
+              const struct nsr_world_setting *setting,
+              struct nsr_world **world);
 
 /* Where an engine is behind station (ISSUE, PASS, BARRIER). */
 NSR_MUST_USE enum nsr_status nsr_world_next(struct nsr_world *w,

@@ -33,19 +33,6 @@ static void fill_options(struct nsr_judge_options *o) {
     o->budget = 2000000;
 }
 
-/* Ranges that facts give are used where words are chosen or loaded. */
-static void mark_ranges(const struct nsr_judge *j) {
-  const struct nsr_facts_file *facts = j->options.facts;
-  for (uint32_t t = 0; t < j->inputs.ntensors; t++)
-    nsr_facts_ranged(facts, j->inputs.tensors[t]);
-  for (int e = 0; facts && e < j->a->nengines; e++)
-    for (uint32_t i = 0; i < j->a->streams[e].n; i++) {
-      const struct nsr_step *s = &j->a->streams[e].steps[i];
-      if (s->desc->cls == NSR_LOAD && s->naccess)
-        nsr_facts_ranged(facts, s->access[0].tensor);
-    }
-}
-
 static enum nsr_status check_starts(struct nsr_judge *j) {
   const struct nsr_isa *isa = j->b->isa;
   int64_t limit = INT64_C(1) << (isa->semaphore_bits - 1);
@@ -82,7 +69,7 @@ static enum nsr_status open_rest(struct nsr_judge *j) {
   NSR_TRY(nsr_machine_default(j->ctx, j->a->isa, &j->machine));
   NSR_TRY(check_starts(j));
   NSR_TRY(open_inputs(j));
-  mark_ranges(j);
+  nsr_inputs_use_ranges(&j->inputs, j->a, j->options.facts);
   NSR_NEW(j->pool, NSR_KEEP, j->most, j->inputs.ntensors);
   for (uint32_t t = 0; t < j->inputs.ntensors; t++)
     j->most[t] = INT64_MIN;

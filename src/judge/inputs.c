@@ -535,3 +535,16 @@ enum nsr_status nsr_inputs_given(struct nsr_ctx *ctx, enum nsr_arena_id arena,
            ((struct nsr_input){.kind = NSR_INPUT_GIVEN}));
   return NSR_OK;
 }
+
+void nsr_inputs_use_ranges(const struct nsr_inputs *inputs,
+                           const struct nsr_image *image,
+                           const struct nsr_facts_file *facts) {
+  for (uint32_t t = 0; t < inputs->ntensors; t++)
+    nsr_facts_ranged(facts, inputs->tensors[t]);
+  for (int e = 0; facts && e < image->nengines; e++)
+    for (uint32_t i = 0; i < image->streams[e].n; i++) {
+      const struct nsr_step *s = &image->streams[e].steps[i];
+      if (s->desc->cls == NSR_LOAD && s->naccess)
+        nsr_facts_ranged(facts, s->access[0].tensor);
+    }
+}

@@ -62,6 +62,11 @@ int64_t nsr_input_word(const struct nsr_inputs *inputs,
 uint64_t nsr_input_size(const struct nsr_inputs *inputs, uint32_t tensor);
 /* Raises most[0..ntensors) to the largest words of input i. */
 void nsr_inputs_reach(const struct nsr_inputs *inputs, size_t i, int64_t *most);
+/* The ranges that facts give, if they do, to control tensors and to what a
+ * kernel loads from are used. */
+void nsr_inputs_use_ranges(const struct nsr_inputs *inputs,
+                           const struct nsr_image *image,
+                           const struct nsr_facts_file *facts);
 /* "rows=[3], table=[0,1,..]" */
 NSR_MUST_USE enum nsr_status nsr_inputs_text(struct nsr_ctx *ctx,
                                              const struct nsr_inputs *inputs,

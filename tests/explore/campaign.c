@@ -28,11 +28,11 @@
 #include "../unit/prng.h"
 #include "small.h"
 
-enum { STATES = 20000, PROGRESS = 1000, LARGER = 50 };
+enum { STATES = 20000, PROGRESS = 1000, LARGER = 50, MOST_WORK = 24 };
 
 struct tally {
   uint64_t kernels, compared, good, broken, hangs, undecided, whole, refused,
-      other, failed, states;
+      other, facts, failed, states; /* facts: kernels that rest on some */
   struct { /* by scheme, unlimited: equal ones, their waits, those too long */
     uint64_t equal, waits, longer, none; /* none: without such waits */
   } of[NSR_SCHEME_PUBLISHED + 1];
@@ -213,6 +213,43 @@ static enum nsr_status subject(struct turn *t, const struct nsr_kernel **a,
   return NSR_OK;
 }
 
+/* Any of the work of a, one after the other. */
+static enum nsr_status find_work(struct turn *t, const struct nsr_kernel *a,
+                                 struct nsr_fact_insn *out, int *n) {
+  *n = 0;
+  for (uint32_t s = 0; s < a->nstreams; s++)
+    for (uint32_t i = 0; i < a->streams[s].n && *n < MOST_WORK; i++) {
+      struct nsr_insn insn;
+      NSR_TRY(nsr_stream_decode(t->ctx, a, &a->streams[s], i, &insn));
+      if (insn.desc->noperands)
+        out[(*n)++] = (struct nsr_fact_insn){a->streams[s].engine, i};
+    }
+  return NSR_OK;
+}
+
+/* For one kernel in four: half of the pairs of work of a may race. */
+static enum nsr_status some_facts(struct turn *t, const struct nsr_kernel *a,
+                                  const struct nsr_facts_file **facts) {
+  static char text[MOST_WORK * MOST_WORK * 32];
+  struct nsr_fact_insn work[MOST_WORK];
+  struct nsr_facts_file *f;
+  int n, size = 0;
+  *facts = NULL;
+  if (pick(t, 4))
+    return NSR_OK;
+  NSR_TRY(find_work(t, a, work, &n));
+  for (int i = 0; i < n; i++)
+    for (int j = i; j < n; j++)
+      if (pick(t, 2))
+        size += snprintf(text + size, sizeof text - (size_t)size,
+                         "race %s[%" PRIu32 "] %s[%" PRIu32 "]\n",
+                         a->isa->engines[work[i].engine], work[i].insn,
+                         a->isa->engines[work[j].engine], work[j].insn);
+  NSR_TRY(nsr_facts_parse(t->ctx, a, "facts", text, (size_t)size, &f));
+  *facts = f;
+  return NSR_OK;
+}
+
 static bool is_bad(const struct nsr_judgement *j) {
   return j->verdict == NSR_REFUTED || j->verdict == NSR_INPUT_BROKEN;
 }
@@ -233,11 +270,13 @@ static bool undecided(const struct nsr_judgement *j) {
 
 static enum nsr_status clocks(struct turn *t) {
   const struct nsr_kernel *a, *b;
-  const struct nsr_judge_options one = {.inputs = 1, .no_relaunch = true};
+  struct nsr_judge_options one = {.inputs = 1, .no_relaunch = true};
   struct nsr_explore_options all = {.inputs = 1, .states = t->limit};
   struct nsr_exploration e;
   struct nsr_judgement j;
   NSR_TRY(subject(t, &a, &b));
+  NSR_TRY(some_facts(t, a, &one.facts));
+  all.facts = one.facts;
   NSR_TRY(nsr_cosimulate(t->ctx, a, b, &one, &j));
   all.no_reduce = true;
   NSR_TRY(explore(t, a, b, &all, &e));
@@ -252,6 +291,10 @@ static enum nsr_status clocks(struct turn *t) {
     return NSR_OK;
   }
   count(t->tally, &e.judgement);
+  bool used = false;
+  for (uint32_t i = 0; one.facts && i < one.facts->n; i++)
+    used |= one.facts->used[i];
+  t->tally->facts += used;
   t->tally->other += j.fault != e.judgement.fault; /* two things are wrong */
   if (t->with.odd ? is_bad(&j) != is_bad(&e.judgement)
                   : j.verdict != e.judgement.verdict)
@@ -375,10 +418,10 @@ static void print_tally(FILE *out, const struct tally *t) {
           "%" PRIu64 " kernels: %" PRIu64 " compared (%" PRIu64
           " unreduced), %" PRIu64 " good, %" PRIu64 " broken (%" PRIu64
           " hang, %" PRIu64 " for another reason), %" PRIu64
-          " undecided, %" PRIu64 " refused, %" PRIu64 " failed; %" PRIu64
-          " states\n",
+          " undecided, %" PRIu64 " refused, %" PRIu64
+          " with facts that matter, %" PRIu64 " failed; %" PRIu64 " states\n",
           t->kernels, t->compared, t->whole, t->good, t->broken, t->hangs,
-          t->other, t->undecided, t->refused, t->failed, t->states);
+          t->other, t->undecided, t->refused, t->facts, t->failed, t->states);
 }
 
 static void print_schemes(const struct tally *t) {

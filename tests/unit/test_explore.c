@@ -275,6 +275,76 @@ static void test_demands(void **state) {
     }
 }
 
+/* ---- what the user knows */
+
+static const char races[] = HEAD ACT(SET("x") "\n") DVE(COPY("y", "x") " ^s1\n")
+    SP(" dma q0, d[4*4], y[4*4] ?s1>=1\n");
+static const char waits[] = HEAD ACT(SET("x") " ^s0\n")
+    DVE(COPY("y", "x") " ?s0>=1 ^s1\n") SP(" dma q0, d[4*4], y[4*4] ?s1>=1\n");
+static const char twice[] =
+    HEAD ACT(SET("x") "\n") DVE(SET("x") "\n" COPY("y", "x") "\n");
+static const char loops[] =
+    HEAD ACT(" ld r1, n\n br.lt r1, 2, e\n" SET("x") "\ne:\n")
+        DVE(COPY("y", "x") "\n");
+
+static const struct fact_case {
+  const char *a, *b, *facts;
+  enum nsr_verdict verdict;
+  enum nsr_fault_kind fault;
+  const char *used;
+} fact_cases[] = {
+    /* what was read is unknown, and what follows from it */
+    {races, NULL, "race act[0] dve[0]\n", NSR_EQUAL, NSR_FAULT_NONE, ": used"},
+    {races, waits, "race act[0] dve[0]\n", NSR_EQUAL, NSR_FAULT_NONE, ": used"},
+    /* a fact about others */
+    {races, NULL, "race act[0] sp[0]\n", NSR_INPUT_BROKEN, NSR_FAULT_RACE,
+     ": not used"},
+    /* what the first kernel orders stays ordered */
+    {waits, races, "race act[0] dve[0]\n", NSR_REFUTED, NSR_FAULT_RACE, NULL},
+    /* two writers, and a reader of both */
+    {twice, NULL, "race act[0] dve[0]\n", NSR_INPUT_BROKEN, NSR_FAULT_RACE,
+     NULL},
+    {twice, NULL, "race act[0] dve[0]\nrace act[0] dve[1]\n", NSR_INPUT_BROKEN,
+     NSR_FAULT_RACE, NULL},
+    {twice, NULL,
+     "race act[0] dve[0]\nrace act[0] dve[1]\nrace dve[0] dve[1]\n", NSR_EQUAL,
+     NSR_FAULT_NONE, ": used"},
+    /* inputs that never come */
+    {loops, NULL, "", NSR_INPUT_BROKEN, NSR_FAULT_RACE, NULL},
+    {loops, NULL, "range n 0 1\n", NSR_EQUAL, NSR_FAULT_NONE, ": used"},
+    {loops, NULL, "range n 1 2\n", NSR_INPUT_BROKEN, NSR_FAULT_RACE, NULL}};
+
+static void explore_facts(const struct fact_case *c, bool whole) {
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_explore_options o = {.no_reduce = whole};
+  struct nsr_kernel *a = kernel_of(ctx, c->a);
+  struct nsr_kernel *b = c->b ? kernel_of(ctx, c->b) : a;
+  struct nsr_facts_file *facts;
+  struct nsr_exploration e;
+  char line[500];
+  if (nsr_facts_parse(ctx, a, "f", c->facts, strlen(c->facts), &facts) !=
+      NSR_OK)
+    fail_msg("%s", first_error(ctx, line, sizeof line));
+  o.facts = facts;
+  if (nsr_explore(ctx, a, b, &o, &e) != NSR_OK)
+    fail_msg("%s", first_error(ctx, line, sizeof line));
+  const struct nsr_judgement *j = &e.judgement;
+  if (j->verdict != c->verdict || j->fault != c->fault ||
+      (c->used && !strstr(j->facts, c->used)))
+    fail_msg("%s: %s, %s; wanted %s, %s\n%s\n%s", c->facts,
+             nsr_verdict_name(j->verdict), nsr_fault_name(j->fault),
+             nsr_verdict_name(c->verdict), nsr_fault_name(c->fault), j->text,
+             j->facts);
+  nsr_ctx_free(ctx);
+}
+
+static void test_facts(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof fact_cases / sizeof *fact_cases; i++)
+    for (int whole = 0; whole < 2; whole++)
+      explore_facts(&fact_cases[i], whole);
+}
+
 /* ---- memory that runs out */
 
 static void test_no_memory(void **state) {
@@ -300,8 +370,9 @@ static void test_no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cases),   cmocka_unit_test(test_states),
-      cmocka_unit_test(test_limit),   cmocka_unit_test(test_any_order),
-      cmocka_unit_test(test_demands), cmocka_unit_test(test_no_memory)};
+      cmocka_unit_test(test_cases),    cmocka_unit_test(test_states),
+      cmocka_unit_test(test_limit),    cmocka_unit_test(test_any_order),
+      cmocka_unit_test(test_demands),  cmocka_unit_test(test_facts),
+      cmocka_unit_test(test_no_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
