@@ -2,6 +2,7 @@
 #include "prove/score.h"
 
 #include "base/bitset.h"
+#include "prove/groups.h"
 #include "prove/places.h"
 
 struct writer {
@@ -12,9 +13,7 @@ struct writer {
   const struct nsr_places *places; /* .. */
   struct nsr_proof *proof;         /* .. */
   NSR_VEC(struct nsr_step) steps;
-  uint32_t *group; /* by semaphore, NSR_NONE: nobody advances it */
-  bool *taken;     /* by semaphore: islands use it */
-  uint32_t ngroups, nwaits;
+  uint32_t nwaits;
   uint32_t *free; /* by scope: nsr_free_loops */
   bool choices;   /* the output compares */
 };
@@ -259,112 +258,13 @@ static enum nsr_status put_body(struct writer *w, uint32_t scope) {
   return push_runs(w, at ? at->body[NSR_FRONT] : NULL, scope);
 }
 
-/* ---- groups */
-
-static enum nsr_status object(struct writer *w, const struct nsr_step *s,
-                              const char *what) {
-  const char *at;
-  if (!w->proof)
-    return NSR_OK;
-  at = nsr_proof_place(w->ctx, w->p, s->engine, s->insn);
-  return at ? nsr_proof_object(w->ctx, w->proof, NSR_PROOF_UNDECIDED,
-                               NSR_RULE_COUNTERS, "semaphore %u %s, at %s",
-                               (unsigned)s->group, what, at)
-            : NSR_E_NOMEM;
-}
-
-/* Islands use theirs as they like; nothing else may. */
-static enum nsr_status find_taken(struct writer *w) {
-  NSR_NEW(w->ctx, NSR_SCRATCH, w->taken, w->p->k->isa->semaphores);
-  for (uint32_t i = 0; i < w->t->nworks; i++) {
-    const struct nsr_work *x = &w->t->works[i];
-    if (!x->island || x->marker)
-      continue;
-    const struct nsr_node *n = &w->t->program->nodes[x->engine][x->insn];
-    if (n->wait.cmp)
-      w->taken[n->wait.sem] = true;
-    if (n->update.op)
-      w->taken[n->update.sem] = true;
-  }
-  return NSR_OK;
-}
-
-/* Semaphores become groups; what is no count belongs to none. */
-static enum nsr_status number_groups(struct writer *w, struct nsr_score *out) {
-  uint32_t nsems = w->p->k->isa->semaphores;
-  NSR_NEW(w->ctx, NSR_SCRATCH, w->group, nsems);
-  NSR_NEW(w->ctx, NSR_SCRATCH, out->groups, nsems);
-  for (uint32_t s = 0; s < nsems; s++)
-    w->group[s] = NSR_NONE;
-  for (size_t i = 0; i < w->steps.n; i++) {
-    struct nsr_step *s = &w->steps.v[i];
-    if (s->kind != NSR_STEP_WORK || s->group == NSR_NONE || s->island)
-      continue;
-    uint32_t *g = &w->group[s->group];
-    if (*g == NSR_NONE) {
-      *g = w->ngroups++;
-      out->groups[*g] = (struct nsr_count_group){.sem = (uint16_t)s->group,
-                                                 .channel = s->channel};
-    }
-    if (w->taken[s->group])
-      NSR_TRY(object(w, s, "is one of code that is left as it is"));
-    if (out->groups[*g].channel != s->channel) {
-      out->groups[*g].channel = -1;
-      NSR_TRY(object(w, s, "is advanced by several channels"));
-    }
-    if (s->value <= 0) {
-      out->groups[*g].bad = true;
-      NSR_TRY(object(w, s, "is not advanced by a constant"));
-    }
-  }
-  return NSR_OK;
-}
-
-static enum nsr_status list_members(struct writer *w, struct nsr_score *out) {
-  uint32_t n = 0, at = 0;
-  for (size_t i = 0; i < w->steps.n; i++) {
-    struct nsr_step *s = &w->steps.v[i];
-    bool work = s->kind == NSR_STEP_WORK;
-    if ((work || s->kind == NSR_STEP_WAIT) && s->group != NSR_NONE)
-      s->group = work && s->island ? NSR_NONE : w->group[s->group];
-    if (s->group != NSR_NONE && work && out->groups[s->group].bad)
-      s->group = NSR_NONE;
-    s->member = n;
-    if (work && s->group != NSR_NONE) {
-      out->groups[s->group].n++;
-      n++;
-    }
-  }
-  NSR_NEW(w->ctx, NSR_SCRATCH, out->members, n);
-  NSR_NEW(w->ctx, NSR_SCRATCH, out->by_group, n);
-  for (uint32_t g = 0; g < w->ngroups; g++) {
-    out->groups[g].first = at;
-    at += out->groups[g].n;
-    out->groups[g].n = 0;
-  }
-  for (size_t i = 0; i < w->steps.n; i++) {
-    const struct nsr_step *s = &w->steps.v[i];
-    if (s->kind != NSR_STEP_WORK || s->group == NSR_NONE)
-      continue;
-    struct nsr_count_group *g = &out->groups[s->group];
-    out->members[s->member] = (uint32_t)i;
-    out->by_group[g->first + g->n++] = s->member;
-  }
-  out->nmembers = n;
-  return NSR_OK;
-}
-
 static enum nsr_status finish(struct writer *w, struct nsr_score *out) {
-  NSR_TRY(find_taken(w));
-  NSR_TRY(number_groups(w, out));
-  NSR_TRY(list_members(w, out));
   out->tree = w->t;
   out->program = w->p;
   out->steps = w->steps.v;
   out->nsteps = (uint32_t)w->steps.n;
-  out->ngroups = w->ngroups;
   out->nwaits = w->nwaits;
-  return NSR_OK;
+  return nsr_groups_find(w->ctx, out, w->proof);
 }
 
 enum nsr_status nsr_score_input(struct nsr_ctx *ctx,

@@ -51,9 +51,11 @@ struct nsr_step {
 NSR_MUST_USE enum nsr_status
 nsr_free_loops(struct nsr_ctx *ctx, const struct nsr_tree *t, uint32_t **out);
 
-/* What one semaphore counts. */
+/* What one semaphore counts from one barrier to the next: steps between which
+ * there are ways without a barrier are of one region. */
 struct nsr_count_group {
   uint16_t sem;
+  uint32_t region;
   int8_t channel; /* -1: several, so that a count names no execution */
   bool bad;       /* not advanced by constants alone: nothing is known of it */
   uint32_t first, n; /* into nsr_score.by_group */
@@ -66,6 +68,7 @@ struct nsr_score {
   uint32_t nsteps, nmembers, ngroups, nwaits;
   uint32_t *members;  /* steps, in order */
   uint32_t *by_group; /* members of each group, in order */
+  uint32_t *region;   /* by step: that in front of it */
   struct nsr_count_group *groups;
 };
 

@@ -42,6 +42,8 @@ struct finder {
                               constants; and the last barrier passed */
   uint32_t *constant_of;   /* by register: cell, NSR_NONE: none */
   uint8_t *nages;          /* by member */
+  uint32_t *first_group;   /* by region, NSR_NONE: none */
+  uint32_t *next_group;    /* by group: of its region */
   struct extent *extents;  /* by number of the scope's step */
   uint32_t *extent_of;     /* by step */
   NSR_VEC(uint32_t) cells; /* lists of the extents */
@@ -247,12 +249,14 @@ static void set_register(struct finder *f, uint32_t i) {
 static void pass_barrier(struct finder *f, uint32_t i) {
   *epoch(f) = (int64_t)i + 1;
   *base(f) += GAP;
-  for (uint32_t p = 0; p < f->tracks.v.n; p++) {
-    uint32_t count = f->tracks.v.v[p].count;
-    int64_t k = count < f->ngroups ? *exact(f, count) : 0, *v = track(f, p);
-    *v = *v == UNKNOWN || k == UNKNOWN ? UNKNOWN : *v + k;
-  }
-  for (uint32_t g = 0; g < f->ngroups; g++) {
+  for (uint32_t g = f->first_group[f->s->region[i]]; g != NSR_NONE;
+       g = f->next_group[g]) {
+    const struct nsr_track_list *l = &f->tracks.by_count[g];
+    int64_t k = *exact(f, g);
+    for (uint32_t x = 0; x < l->n; x++) {
+      int64_t *v = track(f, f->tracks.lists[l->first + x]);
+      *v = *v == UNKNOWN || k == UNKNOWN ? UNKNOWN : *v + k;
+    }
     *exact(f, g) = *low(f, g) = 0;
     *least(f, g) += GAP;
   }
@@ -524,6 +528,23 @@ static enum nsr_status touch_list(struct opener *o,
   return NSR_OK;
 }
 
+static enum nsr_status touch_group(struct opener *o, uint32_t g) {
+  NSR_TRY(touch(o, g));
+  NSR_TRY(touch(o, o->f->ngroups + 1 + g));
+  NSR_TRY(touch(o, 2 * o->f->ngroups + 1 + g));
+  return touch_list(o, &o->f->tracks.by_count[g]);
+}
+
+/* What a barrier behind it changes. */
+static enum nsr_status touch_region(struct opener *o, uint32_t region) {
+  struct finder *f = o->f;
+  NSR_TRY(touch(o, f->ngroups));
+  NSR_TRY(touch(o, f->ncells - 1));
+  for (uint32_t g = f->first_group[region]; g != NSR_NONE; g = f->next_group[g])
+    NSR_TRY(touch_group(o, g));
+  return NSR_OK;
+}
+
 static enum nsr_status touch_register(struct opener *o, uint32_t reg) {
   if (o->f->constant_of[reg] == NSR_NONE)
     return NSR_OK;
@@ -541,17 +562,12 @@ static enum nsr_status touch_step(struct opener *o, uint32_t i) {
   }
   if (!o->depth)
     return NSR_OK;
-  if (s->kind == NSR_STEP_WORK && s->group != NSR_NONE) {
-    NSR_TRY(touch(o, s->group));
-    NSR_TRY(touch(o, f->ngroups + 1 + s->group));
-    NSR_TRY(touch(o, 2 * f->ngroups + 1 + s->group));
-    return touch_list(o, &f->tracks.by_count[s->group]);
-  }
+  if (s->kind == NSR_STEP_WORK && s->group != NSR_NONE)
+    return touch_group(o, s->group);
   if (s->kind == NSR_STEP_SET)
     return touch_register(o, f->tracks.sets.v[f->tracks.set_of[i]].reg);
-  for (uint32_t c = 0; s->kind == NSR_STEP_BARRIER && c < f->ncells; c++)
-    NSR_TRY(touch(o, c));
-  return NSR_OK;
+  return s->kind == NSR_STEP_BARRIER ? touch_region(o, f->s->region[i])
+                                     : NSR_OK;
 }
 
 static enum nsr_status open_scope(struct opener *o, uint32_t i) {
@@ -618,8 +634,22 @@ static enum nsr_status find_constants(struct finder *f) {
   return NSR_OK;
 }
 
+static enum nsr_status list_groups(struct finder *f) {
+  NSR_NEW(f->ctx, NSR_SCRATCH, f->first_group, (size_t)f->s->nsteps + 1);
+  NSR_NEW(f->ctx, NSR_SCRATCH, f->next_group, f->ngroups);
+  for (uint32_t r = 0; r <= f->s->nsteps; r++)
+    f->first_group[r] = NSR_NONE;
+  for (uint32_t g = f->ngroups; g-- > 0;) {
+    uint32_t *first = &f->first_group[f->s->groups[g].region];
+    f->next_group[g] = *first;
+    *first = g;
+  }
+  return NSR_OK;
+}
+
 static enum nsr_status find_cells(struct finder *f) {
   f->ngroups = f->s->ngroups;
+  NSR_TRY(list_groups(f));
   NSR_TRY(nsr_tracks_find(f->ctx, f->s, &f->tracks));
   f->ncells = track_cell(f, (uint32_t)f->tracks.v.n);
   NSR_TRY(find_constants(f));
