@@ -37,7 +37,7 @@ static enum nsr_status run_to(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   NSR_TRY(stage >= NSR_STAGE_DEPS ? nsr_bench_analyse(ctx, options, b, true)
                                   : order_without_waits(ctx, b));
   if (stage == NSR_STAGE_ORDERS)
-    return nsr_needs_select(ctx, &b->deps, &b->needs);
+    return nsr_needs_select(ctx, &b->deps, false, &b->needs);
   if (stage != NSR_STAGE_PLAN)
     return NSR_OK;
   NSR_TRY(nsr_bench_synthesise(ctx, options, b));

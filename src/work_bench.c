@@ -112,12 +112,12 @@ struct nsr_budget nsr_bench_budget(const struct nsr_rewrite_options *o) {
 static enum nsr_status choose_waits(struct nsr_ctx *ctx,
                                     const struct nsr_rewrite_options *options,
                                     struct nsr_bench *b) {
-  bool more = options->scheme == NSR_SCHEME_PUBLISHED;
-  NSR_TRY(nsr_needs_select(ctx, &b->deps, &b->needs));
+  bool plain = options->scheme == NSR_SCHEME_PUBLISHED, more = plain;
+  NSR_TRY(nsr_needs_select(ctx, &b->deps, plain, &b->needs));
   while (more && !options->published_recent) {
     NSR_TRY(nsr_published_keep(ctx, &b->tree, &b->needs, b->exit, &more));
     if (more)
-      NSR_TRY(nsr_needs_select(ctx, &b->deps, &b->needs));
+      NSR_TRY(nsr_needs_select(ctx, &b->deps, plain, &b->needs));
   }
   return NSR_OK;
 }

@@ -15,6 +15,7 @@
 #include "base/work.h"
 #include "dep/chains.h"
 #include "dep/known.h"
+#include "dep/lags.h"
 #include "dep/open.h"
 
 /* Entries of one chain that the input leaves unordered one by one; further
@@ -69,73 +70,16 @@ static int by_consumer(const void *a, const void *b) {
   return x->p > y->p ? -1 : x->p < y->p;
 }
 
-/* How many of the latest executions of p need not have retired, if no
- * conflict is nearer than k iterations of a loop: p runs once in each. Another
- * k, or a p that may be passed by, leaves the most recent instance. */
-static uint8_t lag_of(const struct search *s, uint32_t p, uint32_t loop,
-                      uint32_t k) {
-  uint32_t lag = 0;
-  if (k > 0 && nsr_distance_every(s->d, p, loop))
-    lag = p < s->w ? k : k - 1;
-  return (uint8_t)(lag < NSR_MAX_LAG ? lag : NSR_MAX_LAG);
-}
-
-/* The same if p runs any number of times in each: in front of the start of
- * which iteration, if not in front of c. */
-static uint8_t back_of(const struct search *s, const struct nsr_dep *d,
-                       uint32_t k) {
-  const struct nsr_tree *t = s->t;
-  uint32_t body = nsr_common_body(t, d->loop);
-  bool nearest = k == 0 || (k == 1 && d->p >= d->c);
-  if (nearest || !nsr_common_in(t, t->works[d->c].scope, body) ||
-      !nsr_common_in(t, t->works[d->p].scope, body))
-    return 0;
-  return (uint8_t)(k < NSR_MAX_BACK ? k : NSR_MAX_BACK);
-}
-
-/* The loop around both works whose iterations tell apart what they touch,
- * NSR_NONE: none. */
-static uint32_t counting_loop(const struct search *s, const struct nsr_form *p,
-                              const struct nsr_form *c,
-                              const struct nsr_dep *d) {
-  const struct nsr_tree *t = s->t;
-  uint32_t a = p->loop == NSR_NONE ? c->loop : p->loop;
-  bool both = a != NSR_NONE && (c->loop == NSR_NONE || c->loop == a) &&
-              nsr_common_in(t, t->works[d->p].scope, a) &&
-              nsr_common_in(t, t->works[d->c].scope, a);
-  return both ? a : NSR_NONE;
-}
-
 /* Sets distance, lag and sureness of a pair, in one execution of a body around
  * both (together) or not; false: it never conflicts. */
 static bool set_distance(const struct search *s, const struct nsr_site *x,
                          bool together, struct nsr_dep *d) {
-  const struct nsr_tree *t = s->t;
-  const struct nsr_pattern *p = &s->sites.groups[x->group].pattern;
-  const struct nsr_pattern *c = &s->sites.groups[s->site->group].pattern;
-  uint32_t inner = nsr_common_loop(
-      t, nsr_common_shared(t, t->works[d->p].scope, t->works[d->c].scope));
-  d->loop = counting_loop(s, &p->form, &c->form, d);
-  bool exact = d->loop != NSR_NONE;
-  if (!exact) {
-    d->loop = inner;
-    exact = inner != NSR_NONE && p->form.kind == NSR_FORM_CONST &&
-            c->form.kind == NSR_FORM_CONST;
-  }
-  /* a loop inside that one may be around both */
-  uint32_t k = !together && inner == d->loop;
-  if (exact)
-    k = nsr_pattern_distance(t->program->k, p, c, k, &exact);
-  if (k == NSR_NEVER)
-    return false;
-  d->lag = exact ? lag_of(s, d->p, d->loop, k) : 0;
-  d->back = exact && d->lag == 0 ? back_of(s, d, k) : 0;
-  d->distance = (uint8_t)(k < UINT8_MAX ? k : UINT8_MAX);
-  d->exact = exact;
-  d->sure = exact && k == 0 && !x->may && !s->site->may &&
-            nsr_distance_every(s->d, d->p, d->loop) &&
-            nsr_distance_every(s->d, d->c, d->loop);
-  return true;
+  return nsr_lag_set(s->d, &s->sites.groups[x->group].pattern,
+                     &s->sites.groups[s->site->group].pattern,
+                     (struct nsr_lag_of){.together = together,
+                                         .may = x->may || s->site->may,
+                                         .outside = s->outside},
+                     d);
 }
 
 /* Whether the machine orders a pair by itself: on a channel that executes in
@@ -216,7 +160,7 @@ static enum nsr_status leave_open(struct search *s, const struct nsr_site *x,
   if (!set_distance(s, x, false, d))
     d->overlap = NSR_OVERLAP_NO;
   d->back = 0;
-  if (d->lag == 0)
+  if (d->lag == 0 && !d->once)
     d->lag = 1;
   return NSR_OK;
 }
@@ -253,7 +197,7 @@ static enum nsr_status look(struct search *s, const struct nsr_chain_entry *e,
   *lag = 0;
   if (!set_distance(s, x, e->work < s->w, &d))
     return NSR_OK;
-  *lag = d.lag ? d.lag : d.back;
+  *lag = d.lag ? d.lag : d.back ? d.back : d.once;
   *out = ORDERED;
   if (automatic(s, x))
     return NSR_OK;
@@ -523,24 +467,6 @@ static void sort_pairs(struct nsr_dep *v, size_t n) {
   }
 }
 
-/* The nearer one, or that of the loop further inside. */
-static void merge_distances(const struct nsr_tree *t, struct nsr_dep *to,
-                            const struct nsr_dep *d) {
-  to->exact &= d->exact && d->loop == to->loop;
-  if (d->loop == to->loop ? d->distance < to->distance
-                          : nsr_common_in(t, d->loop, to->loop)) {
-    to->loop = d->loop;
-    to->distance = d->distance;
-  }
-}
-
-/* What both are in front of; a lag and this are not compared. */
-static uint8_t nearer_back(const struct nsr_dep *a, const struct nsr_dep *b) {
-  if (a->loop != b->loop || a->back == 0 || b->back == 0)
-    return 0;
-  return a->back < b->back ? a->back : b->back;
-}
-
 /* Takes pairs that several of their accesses make together, the strictest of
  * each. */
 static void merge_pairs(struct search *s, uint32_t from) {
@@ -558,13 +484,11 @@ static void merge_pairs(struct search *s, uint32_t from) {
       last->overlap = v[i].overlap;
       last->where = v[i].where;
     }
-    last->back = nearer_back(last, &v[i]);
-    last->lag = v[i].lag < last->lag ? v[i].lag : last->lag;
+    nsr_lag_merge(s->t, last, &v[i]);
     last->sure |= v[i].sure;
     last->unordered &= v[i].unordered;
     last->allowed |= v[i].allowed;
     last->kinds |= v[i].kinds;
-    merge_distances(s->t, last, &v[i]);
   }
   s->deps.n = kept;
 }

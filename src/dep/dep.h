@@ -23,10 +23,13 @@ struct nsr_dep {
   uint32_t p, c;    /* works; p >= c: carried by a loop around both */
   uint32_t loop;    /* around both: that tells apart what they touch, else the
                        innermost; NSR_NONE: none */
-  uint32_t where; /* bytes in common, of nsr_deps.bytes */
+  uint32_t where;   /* bytes in common, of nsr_deps.bytes */
   uint8_t lag;      /* 0..NSR_MAX_LAG */
   uint8_t back;     /* above 0 (lag is 0): only executions in front of the start
                        of the back-th latest iteration of `loop` (known.h) */
+  bool front;       /* addresses start anew whenever `loop` is entered: all that
+                       was in front of that, too */
+  bool once;        /* .. and nothing else */
   uint8_t overlap;  /* enum nsr_overlap; NO: nothing is owed */
   bool unordered;   /* a may pair that the input leaves unordered */
   bool allowed;     /* a race that facts allow */
@@ -43,8 +46,8 @@ struct nsr_deps {
   struct nsr_dep *deps;  /* by c; for one c the most recent p first */
   const uint32_t *first; /* by work: its deps are first[c]..first[c+1]-1 */
   const struct nsr_bytes *bytes;
-  uint32_t unordered;    /* may pairs of that kind */
-  uint32_t ntroubles;    /* works that must stay among their barriers */
+  uint32_t unordered; /* may pairs of that kind */
+  uint32_t ntroubles; /* works that must stay among their barriers */
   const struct nsr_trouble *troubles;
 };
 

@@ -44,6 +44,7 @@ static uint32_t common_loop(const struct nsr_tree *t, uint32_t scope,
 static void copy_form(struct nsr_form *out, const struct nsr_form *f) {
   out->kind = f->kind;
   out->period = f->period;
+  out->trip = f->trip;
   out->loop = f->loop;
   out->base = f->base;
   out->step = f->step;

@@ -39,17 +39,18 @@ enum nsr_status nsr_walk_known(struct nsr_walk *w, int engine, uint32_t q,
 }
 
 /* Whether all in front of the back-th latest of some starts (of an index, or
- * NSR_NONE) is known. */
+ * NSR_NONE), or of an entry (0), is known. */
 static bool knows_start(const struct nsr_walk *w, const struct nsr_view *v,
                         uint32_t start, uint32_t back) {
-  return start != NSR_NONE && v->starts[w->starts.v[start].number] < back;
+  return start != NSR_NONE &&
+         v->starts[w->starts.v[start].number] < (back ? back : 1);
 }
 
 enum nsr_status nsr_walk_known_before(struct nsr_walk *w, int engine,
                                       uint32_t q, uint32_t loop, uint32_t back,
                                       bool *known) {
   struct nsr_view *row;
-  uint32_t start = nsr_walk_find_start(w, q, loop);
+  uint32_t start = nsr_walk_find_start(w, q, loop, back == 0);
   NSR_TRY(nsr_walk_known(w, engine, q, 0, known));
   if (*known || start == NSR_NONE || w->item_of[q] != w->item)
     return NSR_OK;
@@ -99,6 +100,21 @@ enum nsr_status nsr_walk_wait(struct nsr_walk *w, int engine, uint32_t u,
   return NSR_OK;
 }
 
+void nsr_walk_at_entries(struct nsr_walk *w, nsr_entry_fn *entry) {
+  w->at_entry = entry;
+}
+
+enum nsr_status nsr_walk_wait_front(struct nsr_walk *w, int engine, uint32_t u,
+                                    uint32_t loop) {
+  struct nsr_view *row;
+  uint32_t start = nsr_walk_find_start(w, u, loop, true);
+  if (start == NSR_NONE || w->item_of[u] != w->item)
+    return NSR_OK;
+  NSR_TRY(current_row(w, engine, &row));
+  row->starts[w->starts.v[start].number] = 0;
+  return NSR_OK;
+}
+
 bool nsr_walk_told(const struct nsr_walk *w, uint32_t q, uint32_t lag) {
   if (q == w->told_work)
     return lag >= w->told_lag;
@@ -114,7 +130,8 @@ bool nsr_walk_told_before(const struct nsr_walk *w, uint32_t q, uint32_t loop,
   if (nsr_walk_told(w, q, 0))
     return true;
   return w->told == w->other && w->told && w->item_of[q] == w->item &&
-         knows_start(w, w->told, nsr_walk_find_start(w, q, loop), back);
+         knows_start(w, w->told, nsr_walk_find_start(w, q, loop, back == 0),
+                     back);
 }
 
 bool nsr_walk_coarse(const struct nsr_walk *w) {
@@ -204,7 +221,10 @@ static enum nsr_status walk_loop(struct nsr_walk *w, uint32_t scope,
   const struct nsr_walk_range *r = &w->records[scope];
   struct nsr_passed_barrier passed = w->now.passed;
   uint32_t outer = w->now.loop;
+  if (w->at_entry)
+    NSR_TRY(w->at_entry(user, w, scope));
   NSR_TRY(nsr_state_renew(w, r));
+  NSR_TRY(nsr_state_start(w, scope, true));
   if (!l->head) {
     NSR_NEW(w->ctx, NSR_SCRATCH, l->head, nsr_range_views(r));
     NSR_NEW(w->ctx, NSR_SCRATCH, l->back, nsr_range_views(r));
@@ -294,7 +314,7 @@ static enum nsr_status walk_body(struct nsr_walk *w, uint32_t scope,
   const struct nsr_tree *t = w->tree;
   const struct nsr_common *s = &t->scopes[scope];
   bool ended = false; /* all ways end in arms */
-  NSR_TRY(nsr_state_start(w, scope));
+  NSR_TRY(nsr_state_start(w, scope, false));
   for (uint32_t p = s->first_part; p != NSR_NONE; p = t->parts[p].next) {
     const struct nsr_part *part = &t->parts[p];
     ended = part->kind == NSR_PART_SCOPE && t->scopes[part->first].to_end;

@@ -32,6 +32,11 @@ struct nsr_walk;
 typedef enum nsr_status nsr_visit_fn(void *user, struct nsr_walk *walk,
                                      uint32_t work);
 
+/* Called whenever a loop is entered from in front of it, with the same user. */
+typedef enum nsr_status nsr_entry_fn(void *user, struct nsr_walk *walk,
+                                     uint32_t loop);
+void nsr_walk_at_entries(struct nsr_walk *walk, nsr_entry_fn *entry);
+
 /* Needs a linearized tree. barriers: whether those that do not stay are in
  * force (the input). */
 NSR_MUST_USE enum nsr_status nsr_walk_new(struct nsr_ctx *ctx,
@@ -55,10 +60,10 @@ void nsr_walk_awaits(struct nsr_walk *walk, uint32_t c, uint32_t p,
                      uint32_t lag);
 
 /* Announces that it may be asked whether what p did in front of some past
- * iteration of a loop around it is known (theory-channels.md 7). Implies that p
- * may be asked about. */
+ * iteration of a loop around it is known, or (entry) before the loop was last
+ * entered (theory-channels.md 7). Implies that p may be asked about. */
 NSR_MUST_USE enum nsr_status nsr_walk_before(struct nsr_walk *walk, uint32_t p,
-                                             uint32_t loop);
+                                             uint32_t loop, bool entry);
 
 /* ---- item by item */
 
@@ -94,8 +99,8 @@ NSR_MUST_USE enum nsr_status nsr_walk_known(struct nsr_walk *walk, int engine,
                                             bool *known);
 
 /* Whether engine knows all executions of work q in front of the start of the
- * back-th latest iteration of a loop, 1: of this one. An iteration starts
- * where nsr_common_body does. */
+ * back-th latest iteration of a loop, 1: of this one, 0: in front of the loop.
+ * An iteration starts where nsr_common_body does. */
 NSR_MUST_USE enum nsr_status nsr_walk_known_before(struct nsr_walk *walk,
                                                    int engine, uint32_t q,
                                                    uint32_t loop, uint32_t back,
@@ -112,10 +117,17 @@ NSR_MUST_USE enum nsr_status nsr_walk_known_up_to(struct nsr_walk *walk,
 NSR_MUST_USE enum nsr_status nsr_walk_wait(struct nsr_walk *walk, int engine,
                                            uint32_t u, uint32_t lag);
 
-/* Whether the last such wait tells, by itself, that all but the last lag
- * executions of work q, which was announced, have retired. */
+/* The engine waits, in front of a loop, for all executions of u so far. Nothing
+ * else is taken to follow. */
+NSR_MUST_USE enum nsr_status nsr_walk_wait_front(struct nsr_walk *walk,
+                                                 int engine, uint32_t u,
+                                                 uint32_t loop);
+
+/* Whether the last wait but for these tells, by itself, that all but the last
+ * lag executions of work q, which was announced, have retired. */
 bool nsr_walk_told(const struct nsr_walk *walk, uint32_t q, uint32_t lag);
-/* .. all in front of the start of the back-th latest iteration of a loop. */
+/* .. all in front of the start of the back-th latest iteration of a loop, or of
+ * that. */
 bool nsr_walk_told_before(const struct nsr_walk *walk, uint32_t q,
                           uint32_t loop, uint32_t back);
 

@@ -45,8 +45,8 @@ struct nsr_sites {
   const struct nsr_site_group *groups;
   const struct nsr_site_link *links;
   struct nsr_bytes *where; /* by link: common bytes */
-  const uint32_t *ups; /* each link between two groups once, at the group
-                          with fewer links */
+  const uint32_t *ups;     /* each link between two groups once, at the group
+                              with fewer links */
 };
 
 /* Needs a linearized tree; works of islands have no sites. */

@@ -409,11 +409,12 @@ void nsr_view_settle_starts(const struct nsr_walk *w, struct nsr_view *v) {
 
 /* All views of the loop that starts are told, whether they are told by others
  * or not. */
-enum nsr_status nsr_state_start(struct nsr_walk *w, uint32_t place) {
+enum nsr_status nsr_state_start(struct nsr_walk *w, uint32_t place,
+                                bool entry) {
   uint32_t i = w->nstarts ? w->item_starts[w->item] : 0;
   for (; i; i = w->starts.v[i - 1].further) {
     const struct nsr_walk_start *s = &w->starts.v[i - 1];
-    if (s->place != place)
+    if (s->place != place || s->entry != entry)
       continue;
     const struct nsr_walk_range *r = &w->records[s->loop];
     for (uint32_t k = 0; k < nsr_range_views(r); k++) {
@@ -421,7 +422,9 @@ enum nsr_status nsr_state_start(struct nsr_walk *w, uint32_t place) {
       if (!v) /* it never ran */
         continue;
       NSR_TRY(nsr_view_renew(w, v));
-      v->starts[s->number] += v->starts[s->number] < NSR_ANY_START;
+      v->starts[s->number] = entry || v->starts[s->number] == NSR_ANY_START
+                                 ? NSR_ANY_START
+                                 : (uint8_t)(v->starts[s->number] + 1);
       nsr_view_settle_starts(w, v);
     }
   }
@@ -429,10 +432,11 @@ enum nsr_status nsr_state_start(struct nsr_walk *w, uint32_t place) {
 }
 
 uint32_t nsr_walk_find_start(const struct nsr_walk *w, uint32_t p,
-                             uint32_t loop) {
+                             uint32_t loop, bool entry) {
   for (uint32_t i = w->item_starts[w->item_of[p]]; i;
        i = w->starts.v[i - 1].further)
-    if (w->starts.v[i - 1].p == p && w->starts.v[i - 1].loop == loop)
+    if (w->starts.v[i - 1].p == p && w->starts.v[i - 1].loop == loop &&
+        w->starts.v[i - 1].entry == entry)
       return i - 1;
   return NSR_NONE;
 }

@@ -17,7 +17,8 @@
  * of the latest starts at most are not known to be like that. */
 struct nsr_walk_start {
   uint32_t p, loop;
-  uint32_t place;   /* scope at whose entry iterations start */
+  bool entry;       /* of the loop, not of its iterations: 0 or 1 */
+  uint32_t place;   /* scope at whose entry that is */
   uint32_t number;  /* among those of its item */
   uint32_t further; /* of the same item: + 1, 0: none */
 };
@@ -115,6 +116,7 @@ struct nsr_walk {
   uint32_t nloops, *children;
   NSR_VEC(struct nsr_walk_item) items;
   bool started;
+  nsr_entry_fn *at_entry; /* or NULL */
 
   /* the state: a row per engine, a record per awaited work and lag */
   struct nsr_view *rows[NSR_MAX_ENGINES];
@@ -199,11 +201,11 @@ NSR_MUST_USE enum nsr_status nsr_past_reset(struct nsr_walk *w);
 /* A renewed view that knows all of a work knows what it did before any
  * start. */
 void nsr_view_settle_starts(const struct nsr_walk *w, struct nsr_view *v);
-/* An iteration starts at the entry of a scope. */
-NSR_MUST_USE enum nsr_status nsr_state_start(struct nsr_walk *w,
-                                             uint32_t place);
+/* A scope is entered, or (entry) a loop, from in front of it. */
+NSR_MUST_USE enum nsr_status nsr_state_start(struct nsr_walk *w, uint32_t place,
+                                             bool entry);
 uint32_t nsr_walk_find_start(const struct nsr_walk *w, uint32_t p,
-                             uint32_t loop);
+                             uint32_t loop, bool entry);
 
 /* ---- states: the rows and records of a range (views.c) */
 

@@ -331,9 +331,10 @@ static enum nsr_status add_recovered(struct bench *b, struct graph *g,
     if (d->overlap == NSR_OVERLAP_NO || d->p < s->first_work ||
         d->p >= s->end_work || !is_node(b, d->p) || !is_node(b, d->c))
       continue;
-    bool farther = d->back && nsr_common_in(b->tree, loop, d->loop);
-    if (farther && d->loop != loop)
-      continue; /* no iteration of this one is told apart */
+    bool farther =
+        (d->back || d->once) && nsr_common_in(b->tree, loop, d->loop);
+    if (farther && (d->loop != loop || d->once))
+      continue; /* no iterations of this one meet */
     NSR_TRY(add_arc(b, g, g->node_of[d->p - s->first_work],
                     g->node_of[d->c - s->first_work],
                     to_retire(totals_of(b, d->p)),

@@ -20,7 +20,8 @@ int32_t nsr_form_at(const struct nsr_form *f, uint32_t t) {
 }
 
 bool nsr_form_equal(const struct nsr_form *a, const struct nsr_form *b) {
-  if (a->kind != b->kind || a->kind == NSR_FORM_UNKNOWN || a->loop != b->loop)
+  if (a->kind != b->kind || a->kind == NSR_FORM_UNKNOWN || a->loop != b->loop ||
+      a->trip != b->trip)
     return false;
   if (a->kind != NSR_FORM_PERIODIC)
     return a->base == b->base && a->step == b->step;
@@ -123,6 +124,7 @@ static struct nsr_form pointwise(enum nsr_ctl op, const struct nsr_form *a,
   uint32_t period = nsr_common_period(nsr_form_period(a), nsr_form_period(b));
   struct nsr_form f = {.kind = NSR_FORM_PERIODIC,
                        .period = (uint8_t)period,
+                       .trip = a->trip || b->trip,
                        .loop = a->loop == NSR_NONE ? b->loop : a->loop};
   if (period > NSR_MAX_PERIOD)
     return nsr_form_unknown;
@@ -134,7 +136,8 @@ static struct nsr_form pointwise(enum nsr_ctl op, const struct nsr_form *a,
 
 /* a + step*t modulo m, for a and step >= 0. */
 static struct nsr_form modulo(const struct nsr_form *a, int32_t m) {
-  struct nsr_form f = {.kind = NSR_FORM_PERIODIC, .loop = a->loop};
+  struct nsr_form f = {
+      .kind = NSR_FORM_PERIODIC, .trip = a->trip, .loop = a->loop};
   if (m <= 0 || a->base < 0 || a->step < 0)
     return nsr_form_unknown;
   uint32_t period = (uint32_t)m / gcd((uint32_t)m, (uint32_t)a->step);
@@ -180,11 +183,17 @@ bool nsr_form_counts(const struct nsr_form *f) {
   return f->kind == NSR_FORM_AFFINE || f->kind == NSR_FORM_START;
 }
 
+/* Whether one counter counts both, as far as they are counted. */
+static bool alike(const struct nsr_form *a, const struct nsr_form *b) {
+  return a->loop == NSR_NONE || b->loop == NSR_NONE ||
+         (a->loop == b->loop && a->trip == b->trip);
+}
+
 static struct nsr_form combine(enum nsr_ctl op, const struct nsr_form *a,
                                const struct nsr_form *b) {
   if (a->kind == NSR_FORM_UNKNOWN || b->kind == NSR_FORM_UNKNOWN)
     return nsr_form_unknown;
-  if (a->loop != b->loop && a->loop != NSR_NONE && b->loop != NSR_NONE)
+  if (!alike(a, b))
     return nsr_form_unknown;
   if (!nsr_form_counts(a) && !nsr_form_counts(b))
     return pointwise(op, a, b);
@@ -226,14 +235,15 @@ struct nsr_form nsr_form_choose(const struct nsr_form *cond,
     return cond->base ? *a : *b;
   if (nsr_form_equal(a, b))
     return *a;
-  if (!settled(cond) || !settled(a) || !settled(b) ||
-      (a->loop != NSR_NONE && a->loop != cond->loop) ||
-      (b->loop != NSR_NONE && b->loop != cond->loop))
+  if (!settled(cond) || !settled(a) || !settled(b) || !alike(a, cond) ||
+      !alike(b, cond))
     return nsr_form_unknown;
   uint32_t period = nsr_common_period(nsr_form_period(a), nsr_form_period(b));
   period = nsr_common_period(period, nsr_form_period(cond));
-  struct nsr_form f = {
-      .kind = NSR_FORM_PERIODIC, .period = (uint8_t)period, .loop = cond->loop};
+  struct nsr_form f = {.kind = NSR_FORM_PERIODIC,
+                       .period = (uint8_t)period,
+                       .trip = cond->trip,
+                       .loop = cond->loop};
   if (period > NSR_MAX_PERIOD)
     return nsr_form_unknown;
   for (uint32_t t = 0; t < period; t++)

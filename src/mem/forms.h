@@ -20,6 +20,7 @@ enum nsr_form_kind {
 struct nsr_form {
   uint8_t kind; /* enum nsr_form_kind */
   uint8_t period;
+  bool trip;     /* t counts from the last entry of the loop */
   uint32_t loop; /* its scope, whose iterations t counts; NSR_NONE: constant */
   int32_t base, step;
   int32_t values[NSR_MAX_PERIOD];

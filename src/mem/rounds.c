@@ -177,6 +177,7 @@ enum { MOST_ROUNDS = 64 }; /* after which all registers come back together */
 /* Registers of which forms are looked for. */
 struct seek {
   uint32_t scope;
+  bool trip;
   const uint64_t *set;           /* those that the loop sets */
   const struct nsr_form *before; /* in front of it */
   struct nsr_form *fixed;        /* .. those that it does not set */
@@ -193,8 +194,11 @@ static bool sought(const struct seek *k, uint32_t q) {
 
 static struct nsr_form affine(const struct seek *k, int32_t base,
                               int32_t step) {
-  return (struct nsr_form){
-      .kind = NSR_FORM_AFFINE, .loop = k->scope, .base = base, .step = step};
+  return (struct nsr_form){.kind = NSR_FORM_AFFINE,
+                           .trip = k->trip,
+                           .loop = k->scope,
+                           .base = base,
+                           .step = step};
 }
 
 static void find_counters(const struct nsr_round *r, const struct seek *k) {
@@ -272,8 +276,10 @@ static uint32_t turn(struct nsr_round *r, const struct seek *k,
 static struct nsr_form rotation(const struct nsr_round *r, const struct seek *k,
                                 const int32_t *values, uint32_t n) {
   for (uint32_t p = 1; p <= n && p <= NSR_MAX_PERIOD; p++) {
-    struct nsr_form f = {
-        .kind = NSR_FORM_PERIODIC, .period = (uint8_t)p, .loop = k->scope};
+    struct nsr_form f = {.kind = NSR_FORM_PERIODIC,
+                         .period = (uint8_t)p,
+                         .trip = k->trip,
+                         .loop = k->scope};
     bool good = n % p == 0;
     for (uint32_t i = 0; i < n && good; i++) {
       if (i < p)
@@ -318,9 +324,10 @@ static void find_rotations(struct nsr_round *r, const struct seek *k) {
     find_orbits(r, k);
 }
 
-void nsr_round_forms(struct nsr_round *r, uint32_t scope, const uint64_t *set,
-                     struct nsr_form *env) {
+void nsr_round_forms(struct nsr_round *r, uint32_t scope, bool trip,
+                     const uint64_t *set, struct nsr_form *env) {
   const struct seek seek = {.scope = scope,
+                            .trip = trip,
                             .set = set,
                             .before = r->room[NSR_ROOM_BEFORE],
                             .fixed = r->room[NSR_ROOM_FIXED],
@@ -330,6 +337,7 @@ void nsr_round_forms(struct nsr_round *r, uint32_t scope, const uint64_t *set,
                             .turns = r->turns};
   const struct seek *k = &seek;
   size_t bytes = r->nregs * sizeof *env;
+  bool in_loop = r->in_loop;
   memcpy(r->room[NSR_ROOM_BEFORE], env, bytes);
   memcpy(k->fixed, env, bytes);
   nsr_forms_forget(k->fixed, r->nregs, k->set);
@@ -339,11 +347,14 @@ void nsr_round_forms(struct nsr_round *r, uint32_t scope, const uint64_t *set,
     if (nsr_bit(k->set, q))
       k->at[q] = (struct nsr_form){
           .kind = NSR_FORM_START, .step = (int32_t)q, .loop = NSR_NONE};
+  r->in_loop = in_loop && !trip; /* how it was left, a trip does not see */
   run_round(r, k->at);
-  r->out = (uint8_t)ways_out(r);
+  if (!trip)
+    r->out = (uint8_t)ways_out(r);
   find_counters(r, k);
   find_followers(r, k);
   find_rotations(r, k);
+  r->in_loop = in_loop;
   memcpy(env, k->found, bytes);
 }
 

@@ -84,11 +84,12 @@ NSR_MUST_USE enum nsr_status nsr_round_collect(struct nsr_ctx *ctx,
                                                const uint64_t *set,
                                                struct nsr_round *r);
 
-/* env holds the registers in front of the loop; makes them those at the start
- * of its t-th iteration. Induction by one symbolic round; rotation by running
- * rounds until all that turns comes back. */
-void nsr_round_forms(struct nsr_round *r, uint32_t scope, const uint64_t *set,
-                     struct nsr_form *env);
+/* env holds the registers in front of the loop, or (trip) whenever it is
+ * entered; makes them those at the start of its t-th iteration, or of that of a
+ * trip. Induction by one symbolic round; rotation by running rounds until all
+ * that turns comes back. */
+void nsr_round_forms(struct nsr_round *r, uint32_t scope, bool trip,
+                     const uint64_t *set, struct nsr_form *env);
 
 /* Registers in set are unknown. */
 void nsr_forms_forget(struct nsr_form *env, uint32_t nregs,

@@ -20,9 +20,10 @@ struct build {
   uint8_t *back;
   uint8_t *leaves; /* by block: enum leaves, of the loop entered last */
   /* of the outermost loop around here */
-  struct nsr_form *before; /* registers in front of it */
-  uint32_t *sets;          /* by register: places in it that set it */
-  uint32_t *own_sets;      /* .. and in the rounds of the loop entered last */
+  struct nsr_form *before;  /* registers in front of it */
+  struct nsr_form *entered; /* registers in front of the loop entered last */
+  uint32_t *sets;           /* by register: places in it that set it */
+  uint32_t *own_sets;       /* .. and in the rounds of the loop entered last */
   NSR_VEC(struct nsr_operand_form) forms;
 };
 
@@ -133,16 +134,39 @@ static void find_survivors(const struct build *b, const uint64_t *set,
       env[q] = b->own_sets[q] == b->sets[q] ? b->before[q] : nsr_form_unknown;
 }
 
+/* Whether a register has no form over all trips, and the same value at each
+ * entry. */
+static bool any_trip(const struct build *b, const uint64_t *set,
+                     const struct nsr_form *env) {
+  for (uint32_t q = 0; q < b->nregs; q++)
+    if (nsr_bit(set, q) && env[q].kind == NSR_FORM_UNKNOWN &&
+        b->entered[q].kind == NSR_FORM_CONST)
+      return true;
+  return false;
+}
+
+/* What is set in front of the loop counts from there, trip by trip. */
+static void find_trips(struct build *b, uint32_t scope, const uint64_t *set,
+                       struct nsr_form *env) {
+  nsr_round_forms(&b->round, scope, true, set, b->entered);
+  for (uint32_t q = 0; q < b->nregs; q++)
+    if (nsr_bit(set, q) && env[q].kind == NSR_FORM_UNKNOWN)
+      env[q] = b->entered[q];
+}
+
 static enum nsr_status enter_loop(struct build *b, uint32_t scope, bool in_loop,
                                   uint64_t *set, struct nsr_form *env) {
   uint32_t loop = loop_of(b, scope);
   nsr_scopes_sets(b->t, scope, NULL, set, NULL);
   NSR_TRY(nsr_round_collect(b->ctx, b->t, scope, in_loop, set, &b->round));
+  memcpy(b->entered, env, b->nregs * sizeof *env);
   if (in_loop)
     find_survivors(b, set, env);
   else
     enter_nest(b, scope, env);
-  nsr_round_forms(&b->round, scope, set, env);
+  nsr_round_forms(&b->round, scope, false, set, env);
+  if (in_loop && any_trip(b, set, env))
+    find_trips(b, scope, set, env);
   nsr_cfg_every(b->g, loop, b->every);
   if (in_loop)
     leave_counted(b, loop);
@@ -342,6 +366,7 @@ enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
   b.bits = (struct nsr_pieces){.ctx = ctx, .arena = NSR_SCRATCH, .size = bits};
   NSR_NEW(ctx, NSR_SCRATCH, env, b.nregs);
   NSR_NEW(ctx, NSR_SCRATCH, b.before, b.nregs);
+  NSR_NEW(ctx, NSR_SCRATCH, b.entered, b.nregs);
   NSR_NEW(ctx, NSR_SCRATCH, b.sets, b.nregs);
   NSR_NEW(ctx, NSR_SCRATCH, b.own_sets, b.nregs);
   NSR_NEW(ctx, NSR_SCRATCH, b.leaves, b.g->nblocks);

@@ -5,8 +5,9 @@
  * 1, .. of its iterations so far: affine where it is advanced by a constant,
  * periodic where it is taken modulo something or cycles through a few values.
  * In a loop inside others t goes on from trip to trip, so this holds for what
- * nothing else sets. Elsewhere a value is a constant or unknown. Claims hold
- * while no counter wraps around 32 bits.
+ * nothing else sets; what has one value at each entry is a function of the
+ * iterations of the trip. Elsewhere a value is a constant or unknown. Claims
+ * hold while no counter wraps around 32 bits.
  */
 #ifndef NSR_MEM_VALUES_H
 #define NSR_MEM_VALUES_H

@@ -63,8 +63,9 @@ static enum nsr_status read_side(struct nsr_ctx *ctx,
 static uint32_t counting_loop(const struct nsr_tree *t, const struct side *a,
                               const struct side *b) {
   uint32_t loop = a->loop == NSR_NONE ? b->loop : a->loop;
-  if (loop == NSR_NONE || (b->loop != NSR_NONE && b->loop != loop) ||
-      !nsr_common_in(t, a->work->scope, loop) ||
+  bool alike = a->loop == NSR_NONE || b->loop == NSR_NONE ||
+               (a->loop == b->loop && a->form.trip == b->form.trip);
+  if (loop == NSR_NONE || !alike || !nsr_common_in(t, a->work->scope, loop) ||
       !nsr_common_in(t, b->work->scope, loop))
     return NSR_NONE;
   return loop;
@@ -180,11 +181,12 @@ enum nsr_status nsr_touch_apart(struct nsr_ctx *ctx,
   out->level = executions(d, each, front);
   out->loop = loop;
   out->back = starts_behind(t->tree, &a, &b, loop, d);
+  out->front = a.form.trip || b.form.trip;
   out->sure = exact && d == 0 && each && in_each_iteration(t, &b, loop) &&
               !q->may && !c->may;
   d = first_meeting(&a, &b, least, &exact);
   uint32_t but_one = executions(d, each, front);
-  out->but_one = but_one > 1 ? but_one : 1;
+  out->but_one = but_one > 1 && !out->front ? but_one : 1;
   return NSR_OK;
 }
 

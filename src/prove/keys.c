@@ -80,7 +80,7 @@ static enum nsr_status check_list(struct keys *k, struct span *s,
       break;
     NSR_TRY(
         nsr_touch_apart(k->ctx, k->t, &k->t->v[q], &k->t->v[touch], &apart));
-    s->doubtful = apart.level < NSR_LEVEL_ANY;
+    s->doubtful = apart.level < NSR_LEVEL_ANY || apart.front;
   }
   return NSR_OK;
 }

@@ -225,7 +225,7 @@ static enum nsr_status look_at(const struct look *l, uint32_t q,
   if (nsr_touch_ordered(t, &t->v[q], &t->v[l->touch]))
     return NSR_OK;
   NSR_TRY(nsr_touch_apart(g->ctx, t, &t->v[q], &t->v[l->touch], &apart));
-  if (level <= apart.level)
+  if (level <= apart.level && !apart.front)
     return NSR_OK;
   g->out->more |= g->out->open.n >= MAX_OPEN;
   if (g->out->more)

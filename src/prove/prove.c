@@ -332,21 +332,30 @@ static uint32_t step_of(const struct prover *p, uint32_t touch) {
   return p->sights.step_of[p->touches.v[touch].slot];
 }
 
-/* Pairs that are in order as of the start of some iteration are not open. */
+/* Whether a pair can be in order as of the start of some iteration, or of some
+ * run of a loop; what is asked then. */
+static bool by_starts(const struct prover *p, const struct nsr_open_pair *x,
+                      struct nsr_start_pair *out) {
+  bool within = x->level <= x->apart.level;
+  *out = (struct nsr_start_pair){.q = step_of(p, x->q),
+                                 .c = step_of(p, x->c),
+                                 .loop = x->apart.loop,
+                                 .back = within ? 0 : x->apart.back,
+                                 .front = x->apart.front};
+  return within || x->apart.back;
+}
+
 static enum nsr_status close_pairs(struct prover *p) {
   struct nsr_open_pair *v = p->lag.open.v;
   size_t n = p->lag.open.n, left = 0, asked = 0;
-  struct nsr_start_pair *pairs;
+  struct nsr_start_pair *pairs, x;
   NSR_NEW(p->ctx, NSR_SCRATCH, pairs, n);
   for (size_t i = 0; i < n; i++)
-    if (v[i].apart.back)
-      pairs[asked++] =
-          (struct nsr_start_pair){step_of(p, v[i].q), step_of(p, v[i].c),
-                                  v[i].apart.loop, v[i].apart.back, false};
+    asked += by_starts(p, &v[i], &pairs[asked]);
   NSR_TRY(nsr_starts_check(p->ctx, &p->output, &p->at_output, pairs, asked));
   asked = 0;
   for (size_t i = 0; i < n; i++)
-    if (!v[i].apart.back || !pairs[asked++].ordered)
+    if (!by_starts(p, &v[i], &x) || !pairs[asked++].ordered)
       v[left++] = v[i];
   p->lag.open.n = left;
   return NSR_OK;

@@ -11,8 +11,14 @@
 #include "base/work.h"
 #include "prove/walk_score.h"
 
-/* All of q so far; and bit b: in front of the b-th latest start. */
-enum { NOW = 1, ALL = (1 << (NSR_PROVE_BACK + 1)) - 1 };
+/* All of q so far; bit b: in front of the b-th latest start; in front of the
+ * loop. */
+enum {
+  NOW = 1,
+  FRONT = 1 << (NSR_PROVE_BACK + 1),
+  STARTS = FRONT - 1 - NOW,
+  ALL = NOW | STARTS | FRONT
+};
 
 /* Bits of an item that are kept, in all its states, at most. */
 #define MAX_BITS (UINT64_C(1) << 26)
@@ -29,6 +35,7 @@ struct starts {
   struct nsr_start_pair *pairs;
   size_t npairs;
   uint32_t *body;   /* by pair: step at which iterations start */
+  uint32_t *loop;   /* .. at which the loop begins */
   uint8_t *ages;    /* by member: executions that waits cover */
   uint32_t *rec_at; /* by member of the item: its first record among views */
   struct loop *loops;
@@ -95,9 +102,17 @@ static void start(const struct starts *x, uint32_t step) {
   for (size_t i = 0; i < x->nhere; i++)
     for (uint32_t v = 0; x->body[x->here[i]] == step && v < x->nviews; v++) {
       uint16_t *b = &view(x, v)[i];
-      unsigned earlier = *b & (ALL & ~NOW), now = *b & NOW;
-      *b = settled((uint16_t)(((earlier << 1 | now << 1) & ALL) | now));
+      unsigned kept = *b & (NOW | FRONT), starts = (unsigned)*b << 1 & STARTS;
+      *b = settled((uint16_t)(kept | starts));
     }
+}
+
+/* A loop is entered. */
+static void enter(const struct starts *x, uint32_t step) {
+  for (size_t i = 0; i < x->nhere; i++)
+    for (uint32_t v = 0; x->loop[x->here[i]] == step && v < x->nviews; v++)
+      if (!(view(x, v)[i] & NOW))
+        view(x, v)[i] &= (uint16_t)~FRONT;
 }
 
 /* q runs once more, and nobody knows. */
@@ -121,8 +136,9 @@ static void take_work(const struct starts *x, uint32_t i) {
   const struct nsr_step *s = &x->s->steps[i];
   for (size_t k = 0; k < x->nhere; k++) {
     struct nsr_start_pair *p = &x->pairs[x->here[k]];
+    unsigned asked = (p->back ? 1u << p->back : 0u) | (p->front ? FRONT : 0u);
     if (p->c == i)
-      p->ordered = view(x, s->engine)[k] >> p->back & 1;
+      p->ordered = (view(x, s->engine)[k] & asked) == asked;
   }
   forget(x, i);
   for (size_t k = 0; s->passes && k < x->nhere; k++)
@@ -175,6 +191,7 @@ static enum nsr_status enter_loop(void *user, uint32_t begin, bool *changed) {
     NSR_NEW(x->ctx, NSR_SCRATCH, l->back, x->size);
     NSR_NEW(x->ctx, NSR_SCRATCH, l->exit, x->size);
   }
+  enter(x, begin);
   *changed = !l->any_head || lose(l->head, x->bits, x->size);
   if (!l->any_head)
     memcpy(l->head, x->bits, x->size * sizeof *x->bits);
@@ -301,6 +318,7 @@ static enum nsr_status prepare(struct starts *x) {
   uint32_t loops = 0;
   x->nrows = NSR_MAX_ENGINES;
   NSR_NEW(x->ctx, NSR_SCRATCH, x->body, x->npairs);
+  NSR_NEW(x->ctx, NSR_SCRATCH, x->loop, x->npairs);
   NSR_NEW(x->ctx, NSR_SCRATCH, x->here, x->npairs);
   NSR_NEW(x->ctx, NSR_SCRATCH, x->ages, s->nmembers);
   NSR_NEW(x->ctx, NSR_SCRATCH, x->rec_at, s->nmembers);
@@ -309,6 +327,7 @@ static enum nsr_status prepare(struct starts *x) {
     struct nsr_start_pair *p = &x->pairs[i];
     p->ordered = false;
     x->body[i] = begin_of(s, nsr_common_body(s->tree, p->loop), p->q);
+    x->loop[i] = begin_of(s, p->loop, p->q);
   }
   for (uint32_t i = 0; i < s->nsteps; i++)
     if (s->steps[i].kind == NSR_STEP_LOOP)

@@ -67,6 +67,8 @@ struct nsr_apart {
                        both; NSR_NONE: none */
   uint8_t back;     /* .. what is behind the back-th latest start has no byte in
                        common with c, 0: nobody knows */
+  bool front; /* all this holds within one run of the loop: what was before it
+                 was entered is another matter */
 };
 
 /* Reads rotation and steps off the outermost loop around both. */

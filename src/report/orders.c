@@ -34,9 +34,10 @@ void nsr_order_kinds(const struct nsr_orders *o, const struct nsr_dep *d,
                             kinds[i].name);
 }
 
-/* The wait for d's producer, NULL: it follows from others. */
+/* The wait for d's producer, or (front) that in front of its loop; NULL: it
+ * follows from others. */
 static const struct nsr_need *need_of(const struct nsr_orders *o,
-                                      const struct nsr_dep *d) {
+                                      const struct nsr_dep *d, bool front) {
   const struct nsr_tree *t = o->deps->tree;
   const struct nsr_needs *n = o->needs;
   uint32_t p = nsr_needs_awaited(t, d->p, t->works[d->c].engine);
@@ -49,16 +50,18 @@ static const struct nsr_need *need_of(const struct nsr_orders *o,
       hi = mid;
   }
   for (; lo < n->n && n->v[lo].c == d->c; lo++)
-    if (n->v[lo].p == p && n->v[lo].lag <= d->lag)
+    if (n->v[lo].p == p &&
+        (front ? n->v[lo].front == d->loop
+               : n->v[lo].front == NSR_NONE && n->v[lo].lag <= d->lag))
       return &n->v[lo];
   return NULL;
 }
 
 enum nsr_kept_by nsr_order_kept_by(const struct nsr_orders *o,
                                    const struct nsr_dep *d) {
-  const struct nsr_need *n = need_of(o, d);
+  const struct nsr_need *n = need_of(o, d, false);
   if (!n)
-    return NSR_BY_OTHERS;
+    return d->front && need_of(o, d, true) ? NSR_BY_FRONT : NSR_BY_OTHERS;
   if (o->deps->tree->works[n->p].marker)
     return NSR_BY_MARKER;
   return n->lag ? NSR_BY_ROTATION : NSR_BY_RECENT;
@@ -90,13 +93,18 @@ static void put_level(struct nsr_strbuf *b, const struct nsr_tree *t,
 
 static void put_form(struct nsr_strbuf *b, const struct nsr_orders *o,
                      const struct nsr_dep *d) {
-  const struct nsr_need *n = need_of(o, d);
+  const struct nsr_need *n = need_of(o, d, false);
+  bool front = d->front && need_of(o, d, true);
   switch (nsr_order_kept_by(o, d)) {
   case NSR_BY_RECENT:
     nsr_strbuf_puts(b, "most recent");
     return;
   case NSR_BY_ROTATION:
-    nsr_strbuf_printf(b, "rotation, all but the last %u", n->lag);
+    nsr_strbuf_printf(b, "rotation, all but the last %u%s", n->lag,
+                      front ? ", in front of the loop all" : "");
+    return;
+  case NSR_BY_FRONT:
+    nsr_strbuf_puts(b, "in front of the loop");
     return;
   case NSR_BY_MARKER:
     nsr_strbuf_puts(b, "marker");

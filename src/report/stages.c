@@ -131,6 +131,9 @@ static void put_dep(struct nsr_strbuf *b, const struct nsr_deps *deps,
   else if (d->back)
     nsr_strbuf_printf(b, " but the last %u iterations of loop %u", d->back,
                       d->loop);
+  if (d->front)
+    nsr_strbuf_printf(b, "%s in front of loop %u", d->once ? "" : ", and all",
+                      d->loop);
   nsr_strbuf_printf(b, ": %s, %s %lld..%lld%s\n",
                     d->overlap == NSR_OVERLAP_MUST ? "must" : "may",
                     x->space > NSR_PSUM

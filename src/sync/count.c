@@ -372,7 +372,8 @@ static int64_t less_alone(const struct nsr_counts *c,
                           uint32_t from, uint32_t to) {
   uint32_t step = nsr_count_step(c, cell, from);
   int64_t sum = behind(c, cell, from, need->p) + (int64_t)need->lag * step;
-  bool again = need->p >= need->c && nsr_common_in(c->tree, to, from);
+  bool again =
+      need->p >= nsr_need_at(c->tree, need) && nsr_common_in(c->tree, to, from);
   return again ? sum + step : sum;
 }
 
@@ -382,10 +383,10 @@ int64_t nsr_count_less(const struct nsr_counts *c,
                        const struct nsr_need *need) {
   const struct nsr_tree *t = c->tree;
   uint32_t cell = c->cell_of[need->p], a;
-  uint32_t from = t->works[need->p].scope, to = t->works[need->c].scope;
-  uint32_t top = nsr_common_shared(t, from, to);
+  uint32_t from = t->works[need->p].scope, to = nsr_need_scope(t, need);
+  uint32_t top = nsr_common_shared(t, from, to), at = nsr_need_at(t, need);
   int64_t sum = 0;
-  if (need->p >= need->c)
+  if (need->p >= at)
     top = nsr_common_loop(t, top);
   if (top == NSR_NONE)
     return -1;
@@ -396,9 +397,9 @@ int64_t nsr_count_less(const struct nsr_counts *c,
   sum += behind(c, cell, top, need->p);
   for (a = to; a != top; a = t->scopes[a].parent)
     sum += nsr_count_step(c, cell, a);
-  if (need->p >= need->c)
+  if (need->p >= at)
     sum += nsr_count_step(c, cell, top);
   for (a = t->scopes[top].parent; a != NSR_NONE; a = t->scopes[a].parent)
-    sum += nsr_count_step(c, cell, a) - nsr_count_before(c, cell, a, need->c);
+    sum += nsr_count_step(c, cell, a) - nsr_count_before(c, cell, a, at);
   return need->lag ? sum + need->lag * cycle(c, cell) : sum;
 }

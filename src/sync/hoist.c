@@ -72,8 +72,11 @@ static bool counted_alone(const struct hoist *h,
 /* The waits at one place; one of several rides for nothing, and stays. */
 static void hoist_at(struct hoist *h, struct nsr_plan_wait *v, size_t n) {
   size_t left = n;
+  for (size_t i = 0; i < n; i++)
+    left -= v[i].at != NSR_NONE;
   for (size_t i = 0; i < n; i++) {
-    if ((left == 1 && nsr_plan_wait_ops(h->plan, &v[i]) == 0) ||
+    if (v[i].at != NSR_NONE ||
+        (left == 1 && nsr_plan_wait_ops(h->plan, &v[i]) == 0) ||
         !counted_alone(h, &v[i]))
       continue;
     v[i].at = loop_to_leave(h, &v[i]);

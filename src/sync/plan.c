@@ -342,8 +342,9 @@ static bool needless(const struct nsr_tree *t, const struct nsr_resets *r,
   const struct nsr_work *p = &t->works[need->p], *c = &t->works[need->c];
   if (p->island || c->island)
     return true;
-  if (need->p >= need->c)
-    return !t->scopes[nsr_common_shared(t, p->scope, c->scope)].loops;
+  if (need->p >= nsr_need_at(t, need))
+    return !t->scopes[nsr_common_shared(t, p->scope, nsr_need_scope(t, need))]
+                .loops;
   return r->base[need->c] != NSR_NONE && need->p < r->base[need->c];
 }
 

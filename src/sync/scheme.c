@@ -133,7 +133,8 @@ static enum nsr_status too_far(struct choice *p, const struct nsr_need *need) {
 
 /* Whether the count of p's group at c is known, so that the threshold is. */
 static bool is_constant(const struct choice *p, const struct nsr_need *need) {
-  return nsr_count_once(&p->c->counts, p->c->counts.cell_of[need->p]) &&
+  return need->front == NSR_NONE &&
+         nsr_count_once(&p->c->counts, p->c->counts.cell_of[need->p]) &&
          p->c->resets.base[need->c] != NSR_NONE;
 }
 
@@ -151,7 +152,7 @@ static enum nsr_status make_wait(struct choice *p,
   struct nsr_plan_wait w = {.c = need->c,
                             .p = need->p,
                             .lag = need->lag,
-                            .at = NSR_NONE,
+                            .at = need->front,
                             .sem = p->c->sems[group],
                             .is_reg = !is_constant(p, need),
                             .mirror = nsr_count_class(c, cell),
@@ -169,6 +170,8 @@ static enum nsr_status make_wait(struct choice *p,
 
 static int by_wait(const void *a, const void *b) {
   const struct nsr_plan_wait *x = a, *y = b;
+  if (x->at != y->at)
+    return x->at < y->at ? -1 : 1;
   if (x->sem != y->sem)
     return x->sem < y->sem ? -1 : 1;
   return x->less < y->less ? -1 : x->less > y->less;
@@ -183,9 +186,55 @@ static void join_waits(struct choice *p, size_t from) {
     return;
   qsort(v + from, n - from, sizeof *v, by_wait);
   for (size_t i = from; i < n; i++)
-    if (kept == from || v[kept - 1].sem != v[i].sem)
+    if (kept == from || v[kept - 1].sem != v[i].sem ||
+        v[kept - 1].at != v[i].at)
       v[kept++] = v[i];
   p->c->waits.n = kept;
+}
+
+static int engine_of(const struct choice *p, const struct nsr_plan_wait *w) {
+  return p->t->works[w->c].engine;
+}
+
+/* Waits in front of loops, by engine too: not of an order of works. */
+struct front {
+  uint32_t engine, wait;
+  struct nsr_plan_wait w;
+};
+
+static int by_front(const void *a, const void *b) {
+  const struct front *x = a, *y = b;
+  if (x->engine != y->engine)
+    return x->engine < y->engine ? -1 : 1;
+  return by_wait(&x->w, &y->w);
+}
+
+/* Of those in front of one loop for one group the strictest is left. */
+static enum nsr_status join_fronts(struct choice *p) {
+  struct nsr_plan_wait *v = p->c->waits.v;
+  size_t n = 0, kept = 0;
+  struct front *fronts;
+  for (size_t i = 0; i < p->c->waits.n; i++)
+    n += v[i].at != NSR_NONE;
+  if (n < 2)
+    return NSR_OK;
+  NSR_NEW(p->ctx, NSR_SCRATCH, fronts, n);
+  n = 0;
+  for (size_t i = 0; i < p->c->waits.n; i++)
+    if (v[i].at != NSR_NONE)
+      fronts[n++] =
+          (struct front){(uint32_t)engine_of(p, &v[i]), (uint32_t)i, v[i]};
+  qsort(fronts, n, sizeof *fronts, by_front);
+  for (size_t i = 1; i < n; i++)
+    if (fronts[i].engine == fronts[i - 1].engine &&
+        fronts[i].w.at == fronts[i - 1].w.at &&
+        fronts[i].w.sem == fronts[i - 1].w.sem)
+      v[fronts[i].wait].c = NSR_NONE;
+  for (size_t i = 0; i < p->c->waits.n; i++)
+    if (v[i].c != NSR_NONE)
+      v[kept++] = v[i];
+  p->c->waits.n = kept;
+  return NSR_OK;
 }
 
 /* One wait per need, joined place by place. */
@@ -203,12 +252,9 @@ static enum nsr_status make_waits(struct choice *p) {
     NSR_TRY(make_wait(p, &p->needs->v[i]));
   }
   join_waits(p, from);
+  NSR_TRY(join_fronts(p));
   nsr_work_count(p->ctx, NSR_WORK_SYNC, p->needs->n);
   return NSR_OK;
-}
-
-static int engine_of(const struct choice *p, const struct nsr_plan_wait *w) {
-  return p->t->works[w->c].engine;
 }
 
 /* How often a scope is entered, roughly: a loop runs eight times. */
@@ -248,14 +294,15 @@ static enum nsr_status find_uses(struct choice *p) {
   for (size_t i = 0; i < p->c->waits.n; i++) {
     const struct nsr_plan_wait *w = &p->c->waits.v[i];
     struct nsr_uses *u = &p->c->uses[engine_of(p, w)];
+    uint32_t scope = w->at == NSR_NONE ? p->t->works[w->c].scope
+                                       : p->t->scopes[w->at].parent;
     if (w->is_reg)
-      u->v[u->n++] =
-          (struct nsr_use){.class = w->mirror,
-                           .less = w->less,
-                           .heat = heat_of(p, p->t->works[w->c].scope),
-                           .cost = p->cost[w->mirror].sum,
-                           .from = w->c,
-                           .to = w->c};
+      u->v[u->n++] = (struct nsr_use){.class = w->mirror,
+                                      .less = w->less,
+                                      .heat = heat_of(p, scope),
+                                      .cost = p->cost[w->mirror].sum,
+                                      .from = w->c,
+                                      .to = w->c};
   }
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     nsr_uses_join(&p->c->uses[e]);

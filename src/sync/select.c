@@ -18,6 +18,7 @@ enum { MOST_LATER = 32 };
 /* A wait for a dependence. */
 struct pick {
   uint32_t dep;
+  bool front;   /* for what was in front of its loop */
   bool implied; /* it may follow from others */
   bool dropped; /* it does */
 };
@@ -25,10 +26,12 @@ struct pick {
 struct select {
   struct nsr_ctx *ctx;
   const struct nsr_deps *deps;
+  bool plain;
   struct nsr_walk *walk;
   uint32_t next;              /* the work behind the last one */
   uint32_t *first;            /* by work, into picks */
   NSR_VEC(struct pick) picks; /* of the whole kernel */
+  NSR_VEC(uint32_t) fronts;   /* of the item: picks in front of loops */
   uint64_t effort;            /* units left for making the item's waits fewer */
   bool holds;
 };
@@ -48,28 +51,41 @@ uint32_t nsr_needs_awaited(const struct nsr_tree *t, uint32_t p, int engine) {
   return p;
 }
 
-static struct nsr_need need_for(const struct select *s, uint32_t dep) {
-  const struct nsr_dep *d = &s->deps->deps[dep];
+static struct nsr_need need_for(const struct select *s, const struct pick *x) {
+  const struct nsr_dep *d = &s->deps->deps[x->dep];
   const struct nsr_tree *t = s->deps->tree;
   uint32_t p = nsr_needs_awaited(t, d->p, t->works[d->c].engine);
-  return (struct nsr_need){d->c, p, p == d->p ? d->lag : 0u};
+  if (x->front)
+    return (struct nsr_need){d->c, p, 0, d->loop};
+  bool lags = p == d->p && !(s->plain && d->front);
+  return (struct nsr_need){d->c, p, lags ? d->lag : 0u, NSR_NONE};
 }
 
-static enum nsr_status enter(struct select *s, uint32_t dep) {
-  struct nsr_need n = need_for(s, dep);
+static enum nsr_status enter(struct select *s, const struct pick *x) {
+  const struct nsr_dep *d = &s->deps->deps[x->dep];
+  struct nsr_need n = need_for(s, x);
   int engine = s->deps->tree->works[n.c].engine;
+  if (x->front)
+    return nsr_walk_wait_front(s->walk, engine, d->p, d->loop);
   return nsr_walk_wait(s->walk, engine, n.p, n.lag);
 }
 
-/* Whether a dependence holds where the walk stands. */
+/* Whether a dependence holds where the walk stands, but for what was in front
+ * of its loop; or (front) that does. */
 static enum nsr_status holds(struct select *s, const struct nsr_dep *d,
-                             bool *yes) {
+                             bool front, bool *yes) {
+  int engine = s->deps->tree->works[d->c].engine;
   *yes = d->overlap == NSR_OVERLAP_NO;
   if (*yes)
     return NSR_OK;
-  int engine = s->deps->tree->works[d->c].engine;
-  if (d->back)
-    return nsr_walk_known_before(s->walk, engine, d->p, d->loop, d->back, yes);
+  if (s->plain && d->front)
+    return nsr_walk_known(s->walk, engine, d->p, 0, yes);
+  *yes = front ? !d->front : d->once;
+  if (*yes)
+    return NSR_OK;
+  if (front || d->back)
+    return nsr_walk_known_before(s->walk, engine, d->p, d->loop,
+                                 front ? 0 : d->back, yes);
   return nsr_walk_known(s->walk, engine, d->p, d->lag, yes);
 }
 
@@ -78,8 +94,11 @@ static enum nsr_status all_hold(struct select *s, uint32_t w, bool *yes) {
   *yes = true;
   nsr_work_count(s->ctx, NSR_WORK_DEP,
                  (deps->first[w + 1] - deps->first[w]) / 4);
-  for (uint32_t i = deps->first[w]; i < deps->first[w + 1] && *yes; i++)
-    NSR_TRY(holds(s, &deps->deps[i], yes));
+  for (uint32_t i = deps->first[w]; i < deps->first[w + 1] && *yes; i++) {
+    NSR_TRY(holds(s, &deps->deps[i], false, yes));
+    if (*yes)
+      NSR_TRY(holds(s, &deps->deps[i], true, yes));
+  }
   return NSR_OK;
 }
 
@@ -106,22 +125,34 @@ static void mark_implied(struct select *s, uint32_t w) {
     const struct nsr_dep *d = &s->deps->deps[x->dep];
     if (x->implied)
       continue;
-    x->implied = d->back ? nsr_walk_told_before(s->walk, d->p, d->loop, d->back)
-                         : nsr_walk_told(s->walk, d->p, d->lag);
+    x->implied = d->back || x->front
+                     ? nsr_walk_told_before(s->walk, d->p, d->loop,
+                                            x->front ? 0 : d->back)
+                     : nsr_walk_told(s->walk, d->p, d->lag);
   }
+}
+
+/* One that says nothing but for itself is in front of a loop. */
+static enum nsr_status add_need(struct select *s, uint32_t w, uint32_t dep,
+                                bool front) {
+  bool yes;
+  NSR_TRY(holds(s, &s->deps->deps[dep], front, &yes));
+  if (yes)
+    return NSR_OK;
+  NSR_APPEND(s->ctx, NSR_SCRATCH, &s->picks,
+             ((struct pick){.dep = dep, .front = front, .implied = front}));
+  NSR_TRY(enter(s, &s->picks.v[s->picks.n - 1]));
+  if (!front)
+    mark_implied(s, w);
+  return NSR_OK;
 }
 
 /* Adds what is not known at work w, from picks.v[first[w]] on. */
 static enum nsr_status add_needs(struct select *s, uint32_t w) {
   const struct nsr_deps *deps = s->deps;
   for (uint32_t i = deps->first[w]; i < deps->first[w + 1]; i++) {
-    bool yes;
-    NSR_TRY(holds(s, &deps->deps[i], &yes));
-    if (yes)
-      continue;
-    NSR_APPEND(s->ctx, NSR_SCRATCH, &s->picks, (struct pick){.dep = i});
-    NSR_TRY(enter(s, i));
-    mark_implied(s, w);
+    NSR_TRY(add_need(s, w, i, false));
+    NSR_TRY(add_need(s, w, i, true));
   }
   return NSR_OK;
 }
@@ -151,10 +182,24 @@ static enum nsr_status check_work(void *user, struct nsr_walk *walk,
     return NSR_OK;
   for (uint32_t i = s->first[w]; i < s->first[w + 1]; i++)
     if (!s->picks.v[i].dropped)
-      NSR_TRY(enter(s, s->picks.v[i].dep));
+      NSR_TRY(enter(s, &s->picks.v[i]));
   NSR_TRY(all_hold(s, w, &s->holds));
   /* stops the walk; nobody reports it */
   return s->holds ? NSR_OK : NSR_E_DIFFERENT;
+}
+
+/* What waits in front of a loop tells more there than where it is asked for. */
+static enum nsr_status wait_in_front(void *user, struct nsr_walk *walk,
+                                     uint32_t loop) {
+  struct select *s = user;
+  for (size_t i = 0; i < s->fronts.n; i++) {
+    const struct pick *x = &s->picks.v[s->fronts.v[i]];
+    struct nsr_need n = need_for(s, x);
+    if (n.front == loop && !x->dropped)
+      NSR_TRY(
+          nsr_walk_wait(walk, s->deps->tree->works[n.c].engine, n.p, n.lag));
+  }
+  return NSR_OK;
 }
 
 static enum nsr_status check_item(struct select *s) {
@@ -170,6 +215,10 @@ drop_implied(struct select *s, const struct nsr_walk_item *x, uint64_t once) {
   bool tried = false;
   uint32_t from = x->n ? s->first[x->first] : (uint32_t)s->picks.n;
   s->first[x->first + x->n] = (uint32_t)s->picks.n;
+  s->fronts.n = 0;
+  for (size_t i = from; i < s->picks.n; i++)
+    if (s->picks.v[i].front)
+      NSR_PUSH(s->ctx, NSR_SCRATCH, &s->fronts, (uint32_t)i);
   for (size_t i = s->picks.n; i-- > from;) {
     uint64_t start = nsr_work(s->ctx, NSR_WORK_DEP);
     if (!s->picks.v[i].implied)
@@ -187,7 +236,16 @@ drop_implied(struct select *s, const struct nsr_walk_item *x, uint64_t once) {
   if (s->holds)
     return NSR_OK;
   /* sets were made coarser in another way: as they were, then */
+  s->fronts.n = 0;
   return nsr_walk_through(s->walk, select_work, s);
+}
+
+/* A wait in front of d's loop is for an execution in an earlier run of it. */
+static enum nsr_status await_front(struct select *s, const struct nsr_dep *d,
+                                   uint32_t p) {
+  uint32_t first = s->deps->tree->scopes[d->loop].first_work;
+  nsr_walk_awaits(s->walk, first, p, 0);
+  return nsr_walk_before(s->walk, d->p, d->loop, true);
 }
 
 /* Announces the waits that work w may come to need: of those for one channel
@@ -197,18 +255,21 @@ static enum nsr_status announce(struct select *s, uint32_t w) {
   uint64_t covered = 0; /* channels */
   for (uint32_t i = s->deps->first[w]; i < s->deps->first[w + 1]; i++) {
     const struct nsr_dep *d = &s->deps->deps[i];
-    struct nsr_need n = need_for(s, i);
+    struct nsr_need n = need_for(s, &(struct pick){.dep = i});
+    bool lags = d->back || (d->front && !s->plain);
     nsr_walk_asks(s->walk, nsr_walk_item_of(s->walk, w), d->lag);
     uint64_t channel = UINT64_C(1) << t->works[n.p].channel;
     if (d->overlap == NSR_OVERLAP_NO)
       continue;
     nsr_walk_about(s->walk, d->p);
     if (d->back)
-      NSR_TRY(nsr_walk_before(s->walk, d->p, d->loop));
+      NSR_TRY(nsr_walk_before(s->walk, d->p, d->loop, false));
+    if (d->front && !s->plain)
+      NSR_TRY(await_front(s, d, n.p));
     if (covered & channel)
       continue;
     nsr_walk_awaits(s->walk, n.c, n.p, n.lag);
-    if (n.p < w && n.lag == 0 && d->back == 0 &&
+    if (n.p < w && n.lag == 0 && !lags &&
         nsr_common_in(t, t->works[w].scope, t->works[n.p].scope))
       covered |= channel;
   }
@@ -219,6 +280,7 @@ static enum nsr_status select_items(struct select *s) {
   for (uint32_t i = 0; i < nsr_walk_nitems(s->walk); i++) {
     struct nsr_walk_item x = nsr_walk_item(s->walk, i);
     NSR_TRY(nsr_walk_enter(s->walk, i));
+    s->fronts.n = 0;
     uint64_t start = nsr_work(s->ctx, NSR_WORK_DEP);
     s->effort = effort / nsr_walk_nitems(s->walk) + effort_per_work * x.n;
     NSR_TRY(nsr_walk_through(s->walk, select_work, s));
@@ -239,18 +301,19 @@ static enum nsr_status finish(struct select *s, struct nsr_mark mark,
   struct nsr_kept needs = {v, n * sizeof *v};
   for (size_t i = 0; i < s->picks.n; i++)
     if (!s->picks.v[i].dropped)
-      *v++ = need_for(s, s->picks.v[i].dep);
+      *v++ = need_for(s, &s->picks.v[i]);
   NSR_TRY(nsr_scratch_release_but(s->ctx, mark, &needs, 1));
   *out = (struct nsr_needs){n, needs.p};
   return NSR_OK;
 }
 
 enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
-                                 const struct nsr_deps *deps,
+                                 const struct nsr_deps *deps, bool plain,
                                  struct nsr_needs *out) {
   struct nsr_mark mark = nsr_scratch_mark(ctx);
-  struct select s = {.ctx = ctx, .deps = deps};
+  struct select s = {.ctx = ctx, .deps = deps, .plain = plain};
   NSR_TRY(nsr_walk_new(ctx, deps->tree, false, &s.walk));
+  nsr_walk_at_entries(s.walk, wait_in_front);
   for (uint32_t w = 0; w < deps->tree->nworks; w++)
     NSR_TRY(announce(&s, w));
   NSR_NEW(ctx, NSR_SCRATCH, s.first, deps->tree->nworks + 1);

@@ -1,14 +1,14 @@
 ; trap: T6. The slot index starts anew in each trip: with an odd number of
-;       iterations the last use of slot 0 is one iteration back, not two.
+;       iterations the last use of slot 0 is one iteration back, not two. So
+;       the trips before are waited for in front of the loop.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race late copy r.r7, w
-; wrong: race mask r5 0 copy r.r7, w
-; wrong: race mask r5 1 copy r.r7, w
-; right: sed /^.engine \(dve\|vec\)/,/^.engine/{s/^ *mov r5, 0/&\
-;   \n    add r21, r0, 1/\
-;   ; s/^ *copy r.r7, w ?\(s[0-9]*\)>=r0/    sub r20, r0, 1\
-;   \n    max r20, r20, r21\n    copy r+r7, w ?\1>=r20/}
+; wrong: race sed /^.engine \(dve\|vec\)/,/^.engine/{/^ *wait /d}
+; right: mask r5 1 copy r.r7, w
+; right: sed /^.engine \(dve\|vec\)/,/^.engine/{s/^ *wait ?s[0-9]*>=r/\
+;       mov r21, r/; s/^ *copy r.r7, w ?\(s[0-9]*\)>=r0/    max r20, r0, r21\
+;   \n    copy r+r7, w ?\1>=r20/}
 
 .isa tile64
 .kernel "t06-trip-local-rotation"

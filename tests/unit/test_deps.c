@@ -455,7 +455,8 @@ static const struct pass_case nests[] = {
      "sp[7] dma q0 after sp[7] dma q0 (carried) but the last 2: may, "
      "sbuf 64..111\n"},
     {"it is set back", NEST(" mov r5, 0\n", "", SLOT TURN, ""), NSR_OK,
-     "sp[10] dma q0 after sp[10] dma q0 (carried): may, sbuf 64..111\n"},
+     "sp[10] dma q0 after sp[10] dma q0 (carried) but the last 2, and all in "
+     "front of loop 3: may, sbuf 64..111\n"},
     {"the loop outside advances it, too", NEST("", "", SLOT TURN, TURN), NSR_OK,
      "sp[9] dma q0 after sp[9] dma q0 (carried): may, sbuf 64..111\n"},
     {"it advances once more where the loop is left", NEST("", TURN, SLOT, ""),

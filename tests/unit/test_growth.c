@@ -289,7 +289,7 @@ static enum nsr_status run(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   note(ctx, &of[TREE], &since);
   NSR_TRY(nsr_deps_find(ctx, &t, target, &deps));
   note(ctx, &of[DEPS], &since);
-  NSR_TRY(nsr_needs_select(ctx, &deps, &needs));
+  NSR_TRY(nsr_needs_select(ctx, &deps, false, &needs));
   note(ctx, &of[SELECT], &since);
   NSR_TRY(nsr_plan_make(ctx, &t, &needs, &budget, &plan));
   NSR_TRY(nsr_weave(ctx, &plan, exit, &woven));

@@ -52,7 +52,8 @@ static enum nsr_status make_needs(struct nsr_ctx *ctx, struct bench *b) {
   for (uint32_t c = 0; c < t->nworks; c++)
     for (int i = 0; i < 3; i++)
       if (c >= back[i] && may_wait(t, c, c - back[i]))
-        b->needs.v[b->needs.n++] = (struct nsr_need){c, c - back[i], 0};
+        b->needs.v[b->needs.n++] =
+            (struct nsr_need){c, c - back[i], 0, NSR_NONE};
   return NSR_OK;
 }
 

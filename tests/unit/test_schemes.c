@@ -63,7 +63,7 @@ static enum nsr_status analyse(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   NSR_TRY(nsr_tree_linearize(ctx, &b->tree, &islands, &target));
   NSR_TRY(nsr_tree_exit(ctx, &b->tree, &b->exit));
   NSR_TRY(nsr_deps_find(ctx, &b->tree, target, &b->deps));
-  return nsr_needs_select(ctx, &b->deps, &b->needs);
+  return nsr_needs_select(ctx, &b->deps, false, &b->needs);
 }
 
 static enum nsr_status plan(struct nsr_ctx *ctx, const struct nsr_kernel *k,
