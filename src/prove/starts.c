@@ -157,7 +157,8 @@ static bool in_item(const struct starts *x, uint32_t member) {
 
 static void take_wait(const struct starts *x, uint32_t i) {
   const struct nsr_wait_found *w = &x->t->waits[x->t->wait_of[i]];
-  for (uint32_t k = 0; k < w->n; k++) {
+  bool sure = w->within == NSR_NONE;
+  for (uint32_t k = 0; sure && k < w->n; k++) {
     const struct nsr_cover *c = &x->t->covers.v[w->first + k];
     if (in_item(x, c->member))
       learn(x, x->s->steps[i].engine, x->rec_at[c->member] + c->age);
