@@ -237,3 +237,32 @@ enum nsr_status nsr_edit_apply(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   nsr_scratch_release(ctx, mark);
   return status;
 }
+
+/* ---- names of registers */
+
+static void rename_register(const uint16_t *name, int16_t *reg) {
+  if (*reg >= 0)
+    *reg = (int16_t)name[*reg];
+}
+
+static void rename_val(const uint16_t *name, struct nsr_val *v) {
+  if (v->is_reg)
+    v->v = name[v->v];
+}
+
+void nsr_insn_rename(const uint16_t *name, struct nsr_insn *insn) {
+  rename_register(name, &insn->dst);
+  rename_register(name, &insn->cond);
+  rename_register(name, &insn->value_reg);
+  rename_val(name, &insn->a);
+  rename_val(name, &insn->b);
+  if (insn->wait.cmp != NSR_CMP_NONE)
+    rename_val(name, &insn->wait.value);
+  for (int o = 0; o < insn->noperands; o++) {
+    struct nsr_operand *op = &insn->operands[o];
+    rename_register(name, &op->reg);
+    for (int d = 0; d < op->ndims; d++)
+      if (op->dims[d].count_is_reg)
+        op->dims[d].count = name[op->dims[d].count];
+  }
+}

@@ -36,4 +36,7 @@ NSR_MUST_USE enum nsr_status nsr_edit_apply(struct nsr_ctx *ctx,
                                             const struct nsr_kernel *k,
                                             const struct nsr_edits *edits,
                                             struct nsr_kernel **out);
+
+/* Each register that an instruction names becomes name[it]. */
+void nsr_insn_rename(const uint16_t *name, struct nsr_insn *insn);
 #endif

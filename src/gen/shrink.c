@@ -46,9 +46,9 @@ bool nsr_shrink_edit(struct nsr_shrinker *s, struct nsr_ctx *ctx,
 
 static void one_round(struct nsr_shrinker *s) {
   static void (*const passes[])(struct nsr_shrinker *) = {
-      nsr_shrink_streams,      nsr_shrink_scopes,          nsr_shrink_barriers,
-      nsr_shrink_instructions, nsr_shrink_synchronisation, nsr_shrink_numbers,
-      nsr_shrink_tensors,      nsr_shrink_tables};
+      nsr_shrink_streams,      nsr_shrink_scopes,  nsr_shrink_barriers,
+      nsr_shrink_instructions, nsr_shrink_engines, nsr_shrink_synchronisation,
+      nsr_shrink_numbers,      nsr_shrink_tensors, nsr_shrink_tables};
   s->progress = false;
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
     if (!nsr_shrink_over(s))

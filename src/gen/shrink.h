@@ -32,6 +32,7 @@ static inline bool nsr_shrink_over(const struct nsr_shrinker *s) {
 /* Passes. Each tries all it can and goes on where it takes something. */
 void nsr_shrink_streams(struct nsr_shrinker *s);
 void nsr_shrink_scopes(struct nsr_shrinker *s);
+void nsr_shrink_engines(struct nsr_shrinker *s);
 void nsr_shrink_barriers(struct nsr_shrinker *s);
 void nsr_shrink_instructions(struct nsr_shrinker *s);
 void nsr_shrink_synchronisation(struct nsr_shrinker *s);

@@ -167,29 +167,6 @@ static struct nsr_kernel *other_semaphores(struct turn *t,
   return done(t, "other semaphores");
 }
 
-static void rename_val(const uint16_t *name, struct nsr_val *v) {
-  if (v->is_reg)
-    v->v = name[v->v];
-}
-
-static void rename_registers(const uint16_t *name, struct nsr_insn *insn) {
-  insn->dst = insn->dst < 0 ? insn->dst : (int16_t)name[insn->dst];
-  insn->cond = insn->cond < 0 ? insn->cond : (int16_t)name[insn->cond];
-  if (insn->value_reg >= 0)
-    insn->value_reg = (int16_t)name[insn->value_reg];
-  rename_val(name, &insn->a);
-  rename_val(name, &insn->b);
-  if (insn->wait.cmp != NSR_CMP_NONE)
-    rename_val(name, &insn->wait.value);
-  for (int o = 0; o < insn->noperands; o++) {
-    struct nsr_operand *op = &insn->operands[o];
-    op->reg = op->reg < 0 ? op->reg : (int16_t)name[op->reg];
-    for (int d = 0; d < op->ndims; d++)
-      if (op->dims[d].count_is_reg)
-        op->dims[d].count = name[op->dims[d].count];
-  }
-}
-
 /* All registers, or those of which the kernel does not know. */
 static void register_names(struct turn *t, uint32_t s, bool counts,
                            uint16_t *name) {
@@ -216,7 +193,7 @@ other_registers(struct turn *t, const struct nsr_kernel *k, bool counts) {
     register_names(t, s, counts, name);
     for (uint32_t i = 0; i < t->survey.streams[s].n; i++) {
       struct nsr_insn insn = t->survey.streams[s].insns[i];
-      rename_registers(name, &insn);
+      nsr_insn_rename(name, &insn);
       must(t, "names", edit(t, NSR_EDIT_REPLACE, s, i, &insn));
     }
   }

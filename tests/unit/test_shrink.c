@@ -10,6 +10,7 @@
 
 #include <nsr/gen.h>
 #include <nsr/judge.h>
+#include <nsr/text.h>
 
 #include "prng.h"
 
@@ -155,9 +156,63 @@ static void test_limits(void **state) {
   nsr_ctx_free(ctx);
 }
 
+/* Two copies, of streams with a loop, at addresses in registers of their own.
+ */
+static enum nsr_status two_copies(void *self, const struct nsr_kernel *k,
+                                  bool *interesting) {
+  unsigned copies = 0;
+  *interesting = true;
+  for (uint32_t s = 0; s < k->nstreams; s++) {
+    unsigned before = copies;
+    bool loop = false;
+    int reg = NSR_NO_REG;
+    for (uint32_t i = 0; i < k->streams[s].n; i++) {
+      struct nsr_insn insn;
+      assert_int_equal(nsr_stream_decode(self, k, &k->streams[s], i, &insn),
+                       NSR_OK);
+      loop |= insn.desc->ctl == NSR_CTL_BR && insn.displacement < 0;
+      if (insn.desc->meaning != NSR_MEANING_COPY)
+        continue;
+      *interesting = *interesting && insn.operands[0].reg != reg;
+      reg = insn.operands[0].reg;
+      copies++;
+    }
+    *interesting = *interesting && (loop || copies == before);
+  }
+  *interesting = *interesting && copies == 2;
+  return NSR_OK;
+}
+
+/* One engine does what two did, in the same loop, with other registers. */
+static void test_engines(void **state) {
+  (void)state;
+  static const char text[] =
+      ".isa tile64\n.kernel \"k\"\n"
+      ".tensor x sbuf i32 [1, 64] at 0:1, 0 scratch\n"
+      ".engine dve\n mov r1, 0\nl:\n sync 1\n copy x+r1[1*4], x+128[1*4]\n"
+      " add r1, r1, 4\n br.lt r1, 16, l\n sync 2\n halt\n"
+      ".engine act\n mov r1, 0\nl:\n sync 1\n copy x+r1[1*4], x+128[1*4]\n"
+      " add r1, r1, 4\n br.lt r1, 16, l\n sync 2\n halt\n";
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_kernel *k, *small;
+  struct nsr_insn a, b;
+  uint64_t tries;
+  assert_int_equal(nsr_assemble(ctx, "k.s", text, strlen(text), &k), NSR_OK);
+  assert_int_equal(nsr_shrink(ctx, k, 0, two_copies, ctx, &small, &tries),
+                   NSR_OK);
+  assert_int_equal(small->nstreams, 1);
+  const struct nsr_stream *s = &small->streams[0];
+  assert_int_equal(s->n, 4);
+  assert_int_equal(nsr_stream_decode(ctx, small, s, 0, &a), NSR_OK);
+  assert_int_equal(nsr_stream_decode(ctx, small, s, 1, &b), NSR_OK);
+  assert_int_equal(a.desc->meaning, NSR_MEANING_COPY);
+  assert_int_not_equal(a.operands[0].reg, b.operands[0].reg);
+  nsr_ctx_free(ctx);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_smallest),
-                                     cmocka_unit_test(test_race),
-                                     cmocka_unit_test(test_limits)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_smallest), cmocka_unit_test(test_race),
+      cmocka_unit_test(test_engines), cmocka_unit_test(test_limits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
