@@ -1,6 +1,6 @@
 /* campaign.c - all orders of small kernels, against what others say of them.
  *
- * usage: explore_campaign clocks|rewrites|modes|published
+ * usage: explore_campaign clocks|rewrites|modes|published|proofs
  *                         [KERNELS [SEED [STATES]]]
  *   clocks: one run with vector clocks (nsr_cosimulate) says the same as all
  *     orders, of kernels and of rewritten ones, many of them with waits dropped
@@ -12,7 +12,10 @@
  *   published: the publication's per-loop form of kernels with fixed addresses
  *     waits for nothing that need not have retired, if no barrier stays
  *
- * Each kernel comes with one input. One that fails is printed.
+ *   proofs: what the static judge (nsr_prove) proves, of rewritten kernels with
+ *     mistakes, is not refuted on any of 12 inputs
+ *
+ * Each kernel comes with one input, but for proofs. One that fails is printed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,11 +31,18 @@
 #include "../unit/prng.h"
 #include "small.h"
 
-enum { STATES = 20000, PROGRESS = 1000, LARGER = 50, MOST_WORK = 24 };
+enum {
+  STATES = 20000,
+  PROGRESS = 1000,
+  LARGER = 50,
+  MOST_WORK = 24,
+  MUTANTS = 6
+};
 
 struct tally {
   uint64_t kernels, compared, good, broken, hangs, undecided, whole, refused,
-      other, facts, failed, states; /* facts: kernels that rest on some */
+      unproved, other, facts, failed,
+      states; /* facts: kernels that rest on some */
   struct { /* by scheme, unlimited: equal ones, their waits, those too long */
     uint64_t equal, waits, longer, none; /* none: without such waits */
   } of[NSR_SCHEME_PUBLISHED + 1];
@@ -386,6 +396,39 @@ static enum nsr_status published(struct turn *t) {
   return NSR_OK;
 }
 
+/* Nothing that is proved is wrong. */
+static enum nsr_status proofs(struct turn *t) {
+  const struct nsr_explore_options all = {.states = t->limit};
+  struct nsr_kernel *rewritten;
+  const struct nsr_kernel *b;
+  struct nsr_exploration e;
+  struct nsr_proof proof;
+  enum nsr_scheme scheme;
+  bool limited;
+  enum nsr_status status = rewrite(t, true, &rewritten, &scheme, &limited);
+  if (status == NSR_E_REFUSED) {
+    t->tally->refused++;
+    return NSR_OK;
+  }
+  NSR_TRY(status);
+  for (int i = 0; i < MUTANTS; i++) {
+    b = rewritten;
+    NSR_TRY(pick(t, 4) ? weaken(t, &b) : mistake(t, &b));
+    if (i && pick(t, 4) == 0)
+      NSR_TRY(pick(t, 2) ? weaken(t, &b) : mistake(t, &b));
+    NSR_TRY(nsr_prove(t->ctx, t->kernel, b, &proof));
+    if (proof.verdict != NSR_PROOF_PROVED) {
+      t->tally->unproved++;
+      continue;
+    }
+    NSR_TRY(explore(t, t->kernel, b, &all, &e));
+    count(t->tally, &e.judgement);
+    if (e.judgement.verdict == NSR_REFUTED)
+      fail(t, b, "what is proved is refuted", &e.judgement, NULL);
+  }
+  return NSR_OK;
+}
+
 /* ---- main */
 
 struct campaign {
@@ -418,10 +461,11 @@ static void print_tally(FILE *out, const struct tally *t) {
           "%" PRIu64 " kernels: %" PRIu64 " compared (%" PRIu64
           " unreduced), %" PRIu64 " good, %" PRIu64 " broken (%" PRIu64
           " hang, %" PRIu64 " for another reason), %" PRIu64
-          " undecided, %" PRIu64 " refused, %" PRIu64
+          " undecided, %" PRIu64 " refused, %" PRIu64 " not proved, %" PRIu64
           " with facts that matter, %" PRIu64 " failed; %" PRIu64 " states\n",
           t->kernels, t->compared, t->whole, t->good, t->broken, t->hangs,
-          t->other, t->undecided, t->refused, t->facts, t->failed, t->states);
+          t->other, t->undecided, t->refused, t->unproved, t->facts, t->failed,
+          t->states);
 }
 
 static void print_schemes(const struct tally *t) {
@@ -437,7 +481,8 @@ int main(int argc, char **argv) {
   static const struct campaign campaigns[] = {{"clocks", clocks, false},
                                               {"rewrites", rewrites, false},
                                               {"modes", modes, false},
-                                              {"published", published, true}};
+                                              {"published", published, true},
+                                              {"proofs", proofs, false}};
   struct tally tally = {0};
   uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 0) : 1000;
   uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
@@ -457,9 +502,9 @@ int main(int argc, char **argv) {
     print_schemes(&tally);
     return tally.failed || tally.compared < n / 4;
   }
-  fprintf(
-      stderr,
-      "usage: %s clocks|rewrites|modes|published [KERNELS [SEED [STATES]]]\n",
-      argv[0]);
+  fprintf(stderr,
+          "usage: %s clocks|rewrites|modes|published|proofs [KERNELS [SEED "
+          "[STATES]]]\n",
+          argv[0]);
   return 2;
 }
