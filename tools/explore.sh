@@ -8,9 +8,9 @@
 # registers and semaphores, none of which may be wrong; reduced search against
 # unreduced; the publication's form where all fits it, which may not wait for
 # more than is owed; what the static judge proves of rewritten kernels with
-# mistakes, none of which may be wrong. Where a kernel has more than STATES states (20000)
-# unreduced, it is searched reduced. Built without sanitizers. Fails if two
-# disagree.
+# mistakes, none of which may be wrong. Where a kernel has more than STATES
+# states (20000) unreduced, it is searched reduced. Built without sanitizers.
+# Fails if two disagree.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$root/build-campaign}
