@@ -59,11 +59,11 @@ void nsr_walk_about(struct nsr_walk *walk, uint32_t p);
 void nsr_walk_awaits(struct nsr_walk *walk, uint32_t c, uint32_t p,
                      uint32_t lag);
 
-/* Announces that it may be asked whether what p did in front of some past
- * iteration of a loop around it is known, or (entry) before the loop was last
- * entered (theory-channels.md 7). Implies that p may be asked about. */
+/* Announces that it may be asked whether what p did in front of the back-th
+ * latest iteration of a loop around it is known, or (0) before the loop was
+ * last entered (theory-channels.md 7). Implies that p may be asked about. */
 NSR_MUST_USE enum nsr_status nsr_walk_before(struct nsr_walk *walk, uint32_t p,
-                                             uint32_t loop, bool entry);
+                                             uint32_t loop, uint32_t back);
 
 /* ---- item by item */
 

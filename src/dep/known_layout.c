@@ -36,16 +36,20 @@ void nsr_walk_awaits(struct nsr_walk *w, uint32_t c, uint32_t p, uint32_t lag) {
 }
 
 enum nsr_status nsr_walk_before(struct nsr_walk *w, uint32_t p, uint32_t loop,
-                                bool entry) {
+                                uint32_t back) {
   uint32_t *first = &w->item_starts[w->item_of[p]];
   uint32_t n = *first ? w->starts.v[*first - 1].number + 1 : 0;
+  uint8_t any = (uint8_t)(back ? back : 1);
   nsr_walk_about(w, p);
-  if (n >= NSR_MAX_STARTS || nsr_walk_find_start(w, p, loop, entry) != NSR_NONE)
+  uint32_t old = nsr_walk_find_start(w, p, loop, back == 0);
+  if (old != NSR_NONE && w->starts.v[old].any < any)
+    w->starts.v[old].any = any;
+  if (n >= NSR_MAX_STARTS || old != NSR_NONE)
     return NSR_OK;
   NSR_PUSH(w->ctx, NSR_SCRATCH, &w->starts,
-           (struct nsr_walk_start){
-               p, loop, entry, entry ? loop : nsr_common_body(w->tree, loop), n,
-               *first});
+           (struct nsr_walk_start){p, loop, back == 0,
+                                   back ? nsr_common_body(w->tree, loop) : loop,
+                                   n, *first, any});
   *first = (uint32_t)w->starts.n;
   if (w->most_starts < n + 1)
     w->most_starts = n + 1;

@@ -128,7 +128,7 @@ static void age_starts(const struct nsr_walk *w, struct nsr_view *v,
     for (uint32_t j = 0; j < x->n && !in; j++)
       in = tick >= x->v[j]->begin && tick <= x->v[j]->end;
     if (in)
-      v->starts[s->number] = NSR_ANY_START;
+      v->starts[s->number] = s->any;
   }
 }
 
@@ -422,9 +422,8 @@ enum nsr_status nsr_state_start(struct nsr_walk *w, uint32_t place,
       if (!v) /* it never ran */
         continue;
       NSR_TRY(nsr_view_renew(w, v));
-      v->starts[s->number] = entry || v->starts[s->number] == NSR_ANY_START
-                                 ? NSR_ANY_START
-                                 : (uint8_t)(v->starts[s->number] + 1);
+      uint8_t *latest = &v->starts[s->number];
+      *latest = entry || *latest == s->any ? s->any : (uint8_t)(*latest + 1);
       nsr_view_settle_starts(w, v);
     }
   }

@@ -21,10 +21,10 @@ struct nsr_walk_start {
   uint32_t place;   /* scope at whose entry that is */
   uint32_t number;  /* among those of its item */
   uint32_t further; /* of the same item: + 1, 0: none */
+  uint8_t any;      /* the latest one asked about; more count like it */
 };
 
-/* Of an item; and unknown ones are told apart up to this. */
-enum { NSR_MAX_STARTS = 64, NSR_ANY_START = NSR_MAX_BACK + 1 };
+enum { NSR_MAX_STARTS = 64 }; /* of an item */
 
 struct nsr_view {
   struct nsr_set set; /* of the item's works */

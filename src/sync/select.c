@@ -245,7 +245,7 @@ static enum nsr_status await_front(struct select *s, const struct nsr_dep *d,
                                    uint32_t p) {
   uint32_t first = s->deps->tree->scopes[d->loop].first_work;
   nsr_walk_awaits(s->walk, first, p, 0);
-  return nsr_walk_before(s->walk, d->p, d->loop, true);
+  return nsr_walk_before(s->walk, d->p, d->loop, 0);
 }
 
 /* Announces the waits that work w may come to need: of those for one channel
@@ -263,7 +263,7 @@ static enum nsr_status announce(struct select *s, uint32_t w) {
       continue;
     nsr_walk_about(s->walk, d->p);
     if (d->back)
-      NSR_TRY(nsr_walk_before(s->walk, d->p, d->loop, false));
+      NSR_TRY(nsr_walk_before(s->walk, d->p, d->loop, d->back));
     if (d->front && !s->plain)
       NSR_TRY(await_front(s, d, n.p));
     if (covered & channel)
