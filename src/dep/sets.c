@@ -27,7 +27,10 @@ static void swap(struct nsr_facts *a, struct nsr_facts *b) {
 
 void nsr_slots_lay(struct nsr_slots *s, bool dense) {
   uint32_t at = 0;
+  s->nactive = 0;
   for (uint32_t ch = 0; ch < s->nch; ch++) {
+    if (s->n[ch])
+      s->active[s->nactive++] = (uint8_t)ch;
     s->place[ch] = at;
     at += s->n[ch];
   }
@@ -99,13 +102,13 @@ void nsr_set_free(struct nsr_slots *s, struct nsr_set *set) {
 
 void nsr_set_age_begin(struct nsr_slots *s) { s->aged.n = 0; }
 
-enum nsr_status nsr_set_age(struct nsr_slots *s, struct nsr_set *set,
-                            uint32_t ch, uint32_t lo, uint32_t hi,
-                            uint32_t more) {
+enum nsr_status nsr_set_age_some(struct nsr_slots *s, struct nsr_set *set,
+                                 uint32_t ch, uint32_t lo, uint32_t hi,
+                                 uint32_t more) {
   if (!set->bytes)
     return nsr_facts_push(&s->pool, &s->aged, lo, hi, more);
   uint8_t *b = bytes_of(set) + s->place[ch];
-  assert(lo >= hi || (lo >= s->first[ch] && hi - s->first[ch] <= s->n[ch]));
+  assert(lo < hi && lo >= s->first[ch] && hi - s->first[ch] <= s->n[ch]);
   for (uint32_t x = lo; x < hi; x++) {
     uint32_t level = b[x - s->first[ch]] + more;
     b[x - s->first[ch]] = (uint8_t)(level < s->levels ? level : s->levels);

@@ -25,6 +25,8 @@ struct nsr_slots {
   uint32_t levels, nch;
   uint32_t first[NSR_MAX_CHANNELS], n[NSR_MAX_CHANNELS];
   uint32_t place[NSR_MAX_CHANNELS]; /* in a dense set, of slot first */
+  uint32_t nactive;                 /* channels with slots: .. */
+  uint8_t active[NSR_MAX_CHANNELS]; /* .. these */
   uint32_t bytes;                   /* of a dense set; 0: stretches */
   struct nsr_facts aged, tmp;
   bool coarse; /* a set of stretches was made coarser */
@@ -51,10 +53,16 @@ void nsr_set_free(struct nsr_slots *s, struct nsr_set *set);
 /* Adds `more` executions to slots lo..hi-1 of a channel, between a begin and
  * an end; slots come in ascending order. */
 void nsr_set_age_begin(struct nsr_slots *s);
-NSR_MUST_USE enum nsr_status nsr_set_age(struct nsr_slots *s,
-                                         struct nsr_set *set, uint32_t ch,
-                                         uint32_t lo, uint32_t hi,
-                                         uint32_t more);
+NSR_MUST_USE enum nsr_status nsr_set_age_some(struct nsr_slots *s,
+                                              struct nsr_set *set, uint32_t ch,
+                                              uint32_t lo, uint32_t hi,
+                                              uint32_t more);
+static inline enum nsr_status nsr_set_age(struct nsr_slots *s,
+                                          struct nsr_set *set, uint32_t ch,
+                                          uint32_t lo, uint32_t hi,
+                                          uint32_t more) {
+  return lo < hi ? nsr_set_age_some(s, set, ch, lo, hi, more) : NSR_OK;
+}
 NSR_MUST_USE enum nsr_status nsr_set_age_end(struct nsr_slots *s,
                                              struct nsr_set *set);
 

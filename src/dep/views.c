@@ -145,10 +145,15 @@ enum nsr_status nsr_view_renew(struct nsr_walk *w, struct nsr_view *v) {
     find_crossed(w, v->tick, &x);
   else if (memcmp(v->at, w->now.at, w->nch * sizeof *v->at) == 0)
     return NSR_OK;
+  /* an earlier item's has slots of any channel in its set */
+  bool all = v->past == NSR_PAST_IN_SET;
+  uint32_t n = all ? w->nch : w->slots.nactive;
   nsr_set_age_begin(&w->slots);
-  for (uint32_t ch = 0; ch < w->nch; ch++)
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t ch = all ? i : w->slots.active[i];
     if (x.n || v->at[ch] < w->now.at[ch])
       NSR_TRY(age_channel(w, v, ch, &x));
+  }
   age_starts(w, v, &x);
   nsr_view_stamp(w, v);
   return nsr_set_age_end(&w->slots, &v->set);
