@@ -286,6 +286,8 @@ struct nsr_isa {
   const struct nsr_insn_desc *insns;
   const uint16_t *by_opcode; /* opcode -> index + 1, 0: illegal */
   uint32_t nopcodes;
+  /* nsr_decode for this description: generated, all places constants. */
+  const char *(*decode)(int engine, const uint8_t *word, struct nsr_insn *insn);
 };
 
 /* Every description built in, NULL-terminated; the first is the default of

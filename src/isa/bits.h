@@ -6,17 +6,22 @@
 
 #include <nsr/isa.h>
 
+#include <string.h>
+
 enum { NSR_LANES = NSR_MAX_WORD / 8 + 1 };
 
 struct nsr_bits {
   uint64_t lane[NSR_LANES];
 };
 
-/* Eight bytes, little endian; compilers make one load of it. */
+/* Eight bytes, little endian, as one load where the machine is so. */
 static inline uint64_t nsr_bits_lane(const uint8_t *p) {
-  return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 |
-         (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 |
-         (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
+  uint64_t v;
+  memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  v = __builtin_bswap64(v);
+#endif
+  return v;
 }
 
 static inline void nsr_bits_load(struct nsr_bits *b, const uint8_t *word,
@@ -63,9 +68,8 @@ static inline void nsr_bits_put(struct nsr_bits *b, unsigned lo, unsigned width,
 /* The number a raw value of width bits stands for. */
 static inline int64_t nsr_bits_extend(uint64_t raw, unsigned width,
                                       bool is_signed) {
-  if (is_signed && width < 64 && raw >> (width - 1) & 1)
-    raw |= ~nsr_bits_ones(width);
-  return (int64_t)raw;
+  uint64_t sign = is_signed ? UINT64_C(1) << (width - 1) : 0;
+  return (int64_t)((raw ^ sign) - sign);
 }
 
 #endif

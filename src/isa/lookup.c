@@ -1,6 +1,5 @@
 /* lookup.c - instruction sets and instructions by what they are. */
-#include "isa/bits.h"
-#include "isa/codec.h"
+#include "isa/decoder.h"
 
 #include <assert.h>
 #include <string.h>
@@ -54,37 +53,8 @@ const struct nsr_insn_desc *nsr_isa_barrier(const struct nsr_isa *isa) {
   return NULL;
 }
 
-/* The first enumerator a field can hold. */
-static uint8_t first_of(const struct nsr_field *f) {
-  return f->map ? f->map[0] : 0;
-}
-
-static void init_operand(const struct nsr_operand_desc *desc,
-                         const struct nsr_shape *shape, struct nsr_operand *o) {
-  o->role = (uint8_t)desc->role;
-  o->indexed_by = desc->indexed_by;
-  o->reg = NSR_NO_REG;
-  o->space = first_of(&shape->space);
-  o->dtype = first_of(&shape->dtype);
-  o->nparts = shape->nparts.width ? 0 : 1; /* without the field: one */
-}
-
-static int16_t first_reg(const struct nsr_field *f) {
-  return f->width ? 0 : NSR_NO_REG;
-}
-
 void nsr_insn_init(const struct nsr_insn_desc *desc, struct nsr_insn *insn) {
-  const struct nsr_codec *c = desc->codec;
-  memset(insn, 0, sizeof *insn);
-  insn->desc = desc;
-  insn->noperands = desc->noperands;
-  insn->queue = desc->queue ? 0 : -1;
-  insn->cc = first_of(&c->cc);
-  insn->dst = first_reg(&c->dst);
-  insn->cond = first_reg(&c->cond);
-  insn->value_reg = first_reg(&c->value_reg);
-  for (int i = 0; i < desc->noperands; i++)
-    init_operand(&desc->operands[i], c->operands[i].shape, &insn->operands[i]);
+  nsr_insn_clear(desc, desc->codec, insn);
 }
 
 int nsr_desc_fields(const struct nsr_insn_desc *desc) {

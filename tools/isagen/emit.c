@@ -111,6 +111,31 @@ static void emit_codec(FILE *out, int i, int k, const struct isa *isa,
           isa->opcode.lo, isa->opcode.width, nfields, i, k);
 }
 
+/* A decoder for each instruction: see src/isa/decoder.h. */
+static void emit_decoder(FILE *out, int i, int k, const struct isa *isa) {
+  fprintf(out,
+          "static const char *isa%d_decode%d(const uint8_t *word,\n"
+          "    struct nsr_insn *insn) {\n"
+          "  return nsr_decode_as(&isa%d_insns[%d], &isa%d_codec%d, %u, %u,\n"
+          "                       word, insn);\n}\n",
+          i, k, i, k, i, k, isa->registers, isa->word);
+}
+
+/* The decoder of any word. */
+static void emit_entry(FILE *out, int i, const struct isa *isa, uint32_t n) {
+  fprintf(out, "static const struct nsr_decoder isa%d_decoders[%u] = {\n", i,
+          n);
+  for (int k = 0; k < isa->insns.n; k++)
+    fprintf(out, "    [%u] = {isa%d_decode%d, 0x%x},\n",
+            isa->insns.v[k]->opcode, i, k, isa->insns.v[k]->engines);
+  fprintf(out,
+          "};\nstatic const char *isa%d_decode(int engine,\n"
+          "    const uint8_t *word, struct nsr_insn *insn) {\n"
+          "  return nsr_decode_any(isa%d_decoders, %u, %d, %d, %u, engine,\n"
+          "                        word, insn);\n}\n",
+          i, i, n, isa->opcode.lo, isa->opcode.width, isa->word);
+}
+
 static int operand_index(const struct insn *insn, const char *name) {
   for (int i = 0; name && i < insn->noperands; i++)
     if (strcmp(insn->operands[i].name, name) == 0)
@@ -196,11 +221,15 @@ static void emit_isa(FILE *out, int i, const struct isa *isa) {
     emit_shape(out, i, k, isa->shapes.v[k]);
   for (int k = 0; k < isa->insns.n; k++)
     emit_codec(out, i, k, isa, isa->insns.v[k]);
-  fprintf(out, "static const struct nsr_insn_desc isa%d_insns[] = {\n", i);
+  fprintf(out, "static const struct nsr_insn_desc isa%d_insns[%d] = {\n", i,
+          isa->insns.n);
   for (int k = 0; k < isa->insns.n; k++)
     emit_desc(out, i, k, isa);
   fprintf(out, "};\n");
+  for (int k = 0; k < isa->insns.n; k++)
+    emit_decoder(out, i, k, isa);
   uint32_t nopcodes = emit_opcodes(out, i, isa);
+  emit_entry(out, i, isa, nopcodes);
   int bits = displacement_bits(isa);
   int64_t reach = bits ? INT64_C(1) << (bits - 1) : 0;
   fprintf(out,
@@ -214,6 +243,7 @@ static void emit_isa(FILE *out, int i, const struct isa *isa) {
           isa->semaphores, isa->semaphore_bits, isa->partitions, isa->sbuf,
           isa->psum, isa->owned_first, isa->owned_last);
   emit_engines(out, isa);
+  fprintf(out, "    .decode = isa%d_decode,\n", i);
   fprintf(out,
           "    .min_displacement = INT32_C(%lld)%s,\n"
           "    .max_displacement = INT32_C(%lld),\n",
@@ -237,7 +267,7 @@ static void emit_machine(FILE *out, int i, const char *text) {
 
 void emit_all(FILE *out, const struct isas *isas,
               const struct machines *machines) {
-  fprintf(out, "/* Made by isagen. */\n#include \"isa/codec.h\"\n"
+  fprintf(out, "/* Made by isagen. */\n#include \"isa/decoder.h\"\n"
                "#include \"sim/machine_text.h\"\n");
   for (int i = 0; i < isas->n; i++)
     emit_isa(out, i, isas->v[i]);
