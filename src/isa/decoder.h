@@ -12,7 +12,12 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Under sanitizers compilers take minutes over so much in one function. */
+#ifdef __SANITIZE_ADDRESS__
+#define NSR_UNROLLED static inline
+#else
 #define NSR_UNROLLED static inline __attribute__((always_inline))
+#endif
 
 /* The first enumerator a field can hold. */
 NSR_UNROLLED uint8_t first_of(const struct nsr_field *f) {
