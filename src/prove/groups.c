@@ -6,7 +6,7 @@
  */
 #include "prove/groups.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "prove/walk_score.h"
 
@@ -21,7 +21,11 @@ struct finder {
   uint32_t *bucket;        /* groups by semaphore and region, NSR_NONE: none */
   uint32_t *next;          /* by group: another one of its bucket */
   NSR_VEC(struct nsr_count_group) groups;
-  bool *taken; /* by semaphore: islands use it */
+  bool *
+      taken; /* by semaphore: islands use it, it is not known in which region */
+  NSR_VEC(uint64_t)
+  islands; /* semaphores with the regions in which islands use
+              them, in order */
 };
 
 /* ---- regions */
@@ -134,7 +138,35 @@ static enum nsr_status object(struct finder *f, const struct nsr_step *s,
             : NSR_E_NOMEM;
 }
 
-/* Islands use theirs as they like; nothing else may. */
+static uint64_t use_of(const struct finder *f, uint32_t i, uint32_t sem) {
+  return (uint64_t)sem << 32 | f->s->region[i];
+}
+
+static int by_use(const void *a, const void *b) {
+  const uint64_t *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+static enum nsr_status add_uses(struct finder *f, uint32_t i) {
+  const struct nsr_step *s = &f->s->steps[i];
+  const struct nsr_node *n = &f->s->program->nodes[s->engine][s->insn];
+  if (n->wait.cmp)
+    NSR_PUSH(f->ctx, NSR_SCRATCH, &f->islands, use_of(f, i, n->wait.sem));
+  if (n->update.op)
+    NSR_PUSH(f->ctx, NSR_SCRATCH, &f->islands, use_of(f, i, n->update.sem));
+  return NSR_OK;
+}
+
+/* Whether flow around a work is not structured, so that its place in the score
+ * does not tell its region. */
+static bool is_lost(const struct nsr_tree *t, uint32_t scope) {
+  while (scope != NSR_NONE && t->scopes[scope].kind != NSR_SCOPE_ISLAND)
+    scope = t->scopes[scope].parent;
+  return scope != NSR_NONE;
+}
+
+/* Islands use theirs as they like; nothing else may. Those that do not work
+ * have no step. */
 static enum nsr_status find_taken(struct finder *f) {
   const struct nsr_tree *t = f->s->tree;
   NSR_NEW(f->ctx, NSR_SCRATCH, f->taken, f->s->program->k->isa->semaphores);
@@ -143,12 +175,25 @@ static enum nsr_status find_taken(struct finder *f) {
     if (!x->island || x->marker)
       continue;
     const struct nsr_node *n = &t->program->nodes[x->engine][x->insn];
-    if (n->wait.cmp)
+    bool lost = n->channel < 0 || is_lost(t, x->scope);
+    if (lost && n->wait.cmp)
       f->taken[n->wait.sem] = true;
-    if (n->update.op)
+    if (lost && n->update.op)
       f->taken[n->update.sem] = true;
   }
+  for (uint32_t i = 0; i < f->s->nsteps; i++)
+    if (f->s->steps[i].kind == NSR_STEP_WORK && f->s->steps[i].island)
+      NSR_TRY(add_uses(f, i));
+  if (f->islands.n)
+    qsort(f->islands.v, f->islands.n, sizeof *f->islands.v, by_use);
   return NSR_OK;
+}
+
+static bool is_taken(const struct finder *f, uint32_t i) {
+  uint64_t use = use_of(f, i, f->s->steps[i].group);
+  return f->taken[f->s->steps[i].group] ||
+         (f->islands.n &&
+          bsearch(&use, f->islands.v, f->islands.n, sizeof use, by_use));
 }
 
 static uint32_t *bucket_of(const struct finder *f, uint32_t i) {
@@ -190,7 +235,7 @@ static enum nsr_status number_groups(struct finder *f) {
     uint32_t g = group_of(f, i);
     if (g == NSR_NONE)
       NSR_TRY(add_group(f, i, &g));
-    if (f->taken[s->group])
+    if (is_taken(f, i))
       NSR_TRY(object(f, s, "is one of code that is left as it is"));
     if (f->groups.v[g].channel != s->channel) {
       f->groups.v[g].channel = -1;

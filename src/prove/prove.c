@@ -5,20 +5,18 @@
 #include <string.h>
 
 #include "base/mistake.h"
-#include "prove/hint.h"
-#include "prove/keys.h"
 #include "prove/lag.h"
 #include "prove/outside.h"
+#include "prove/reference.h"
 #include "prove/starts.h"
 
 struct prover {
   struct nsr_ctx *ctx; /* of its own: what it cannot read is no error */
-  struct nsr_program in, out;
-  struct nsr_tree tree;
-  uint32_t *before; /* by work: the one that the input waits for there */
+  struct nsr_reference in;
+  struct nsr_program out;
   struct nsr_erasure erasure;
-  struct nsr_score input, output;
-  struct nsr_thresholds at_input, at_output;
+  struct nsr_score output;
+  struct nsr_thresholds at_output;
   struct nsr_sights sights;
   struct nsr_touches touches;
   struct nsr_lag_result lag;
@@ -26,49 +24,6 @@ struct prover {
   uint32_t *learns; /* by such a loop: engines */
   struct nsr_proof *proof;
 };
-
-/* ---- the reference order */
-
-/* How often loads in doubt may make the tree another one. */
-enum { MAX_ROUNDS = 8 };
-
-static enum nsr_status find_order(struct prover *p,
-                                  const struct nsr_key_loads *doubts) {
-  struct nsr_islands islands;
-  NSR_TRY(nsr_tree_build(p->ctx, &p->in, doubts, &p->tree));
-  NSR_TRY(nsr_islands_find(p->ctx, &p->tree, NULL, 0, &islands));
-  NSR_TRY(nsr_hint_find(p->ctx, &p->tree, &islands, &p->before));
-  NSR_TRY(nsr_tree_linearize(p->ctx, &p->tree, &islands, &p->before));
-  return nsr_score_input(p->ctx, &p->tree, &p->input);
-}
-
-static enum nsr_status find_doubts(struct prover *p,
-                                   struct nsr_key_loads *doubts) {
-  struct nsr_sights sights;
-  struct nsr_touches touches;
-  if (!p->tree.congruence.nloads)
-    return NSR_OK;
-  NSR_TRY(nsr_sights_init(p->ctx, &p->input, &sights));
-  NSR_TRY(nsr_touches_find(p->ctx, &sights, &touches));
-  return nsr_keys_check(p->ctx, &touches, doubts);
-}
-
-/* Trees and order of the input. What it refuses to read is in the context's
- * first error. Loads that may differ between engines decide nothing on
- * several of them. */
-static enum nsr_status read_input(struct prover *p) {
-  struct nsr_key_loads doubts = {0};
-  NSR_TRY(nsr_program_build(p->ctx, p->in.k, &p->in));
-  for (int round = 0; round < MAX_ROUNDS; round++) {
-    size_t n = doubts.n;
-    NSR_TRY(find_order(p, &doubts));
-    NSR_TRY(find_doubts(p, &doubts));
-    if (doubts.n == n)
-      return NSR_OK;
-  }
-  return nsr_fail(p->ctx, NSR_E_REFUSED, NSR_NOWHERE,
-                  "loads that decide control flow may differ between engines");
-}
 
 static enum nsr_status object(struct prover *p, enum nsr_proof_verdict verdict,
                               enum nsr_proof_rule rule, const char *what,
@@ -92,28 +47,11 @@ static enum nsr_status cannot_read(struct prover *p, enum nsr_status status) {
                           NSR_RULE_STRUCTURE, "%s", text);
 }
 
-/* Each wait of the input is for what comes before it in the reference order:
- * so that is an order in which the input runs. */
-static enum nsr_status check_order(struct prover *p) {
-  const struct nsr_score *s = &p->input;
-  NSR_TRY(nsr_thresholds_find(p->ctx, s, &p->at_input));
-  for (uint32_t i = 0; i < s->nsteps && nsr_proof_open(p->proof); i++) {
-    if (s->steps[i].kind != NSR_STEP_WAIT)
-      continue;
-    const struct nsr_wait_found *w = &p->at_input.waits[p->at_input.wait_of[i]];
-    if (w->kind == NSR_WAIT_UNKNOWN || (w->kind == NSR_WAIT_LAG && w->lag < 0))
-      NSR_TRY(object(p, NSR_PROOF_UNDECIDED, NSR_RULE_STRUCTURE,
-                     "what the input waits for is not known", &p->in,
-                     s->steps[i].engine, s->steps[i].insn));
-  }
-  return NSR_OK;
-}
-
 /* ---- what is left of the input in the output */
 
 /* Barriers around code whose order is not known, and the exit barrier. */
 static enum nsr_status check_kept(struct prover *p) {
-  const struct nsr_tree *t = &p->tree;
+  const struct nsr_tree *t = &p->in.tree;
   uint32_t exit;
   enum nsr_status status = nsr_tree_exit(p->ctx, t, &exit);
   if (status != NSR_OK)
@@ -123,14 +61,14 @@ static enum nsr_status check_kept(struct prover *p) {
     if (part->kind != NSR_PART_BARRIER || (i != exit && !part->keep))
       continue;
     for (int e = 0; e < NSR_MAX_ENGINES; e++)
-      if (p->in.stream[e] && part->insn[e] != NSR_NONE &&
+      if (p->in.program.stream[e] && part->insn[e] != NSR_NONE &&
           p->erasure.engines[e].own[part->insn[e]] == NSR_NONE)
         return object(p, i == exit ? NSR_PROOF_REFUTED : NSR_PROOF_UNDECIDED,
                       NSR_RULE_ERASURE,
                       i == exit ? "the exit barrier is gone"
                                 : "a barrier is gone around code whose order "
                                   "is not known,",
-                      &p->in, e, part->insn[e]);
+                      &p->in.program, e, part->insn[e]);
   }
   return NSR_OK;
 }
@@ -242,7 +180,7 @@ static uint32_t work_of(const struct prover *p, uint32_t touch) {
  * without a barrier in between: the input relies on that if it leaves the two
  * unordered. What came before that run, the output has to order. */
 static bool in_one_run(const struct prover *p, const struct nsr_open_pair *x) {
-  const struct nsr_work *works = p->tree.works;
+  const struct nsr_work *works = p->in.tree.works;
   uint32_t q = work_of(p, x->q), c = work_of(p, x->c);
   bool once = p->sights.loop_of[p->touches.v[x->q].slot] == 0;
   return q < c && works[q].scope == works[c].scope &&
@@ -254,7 +192,7 @@ static bool in_one_run(const struct prover *p, const struct nsr_open_pair *x) {
  * engine of c learns nothing in it. */
 static bool in_free_loop(const struct prover *p,
                          const struct nsr_open_pair *x) {
-  const struct nsr_work *c = &p->tree.works[work_of(p, x->c)];
+  const struct nsr_work *c = &p->in.tree.works[work_of(p, x->c)];
   uint32_t loop = p->free[c->scope];
   return x->old == 0 && loop != NSR_NONE && !(p->learns[loop] >> c->engine & 1);
 }
@@ -268,13 +206,14 @@ static bool may_be_free(const struct prover *p, const struct nsr_open_pair *x) {
 
 /* Which engines wait or load in which outermost loops without a barrier. */
 static enum nsr_status find_learners(struct prover *p) {
-  NSR_TRY(nsr_free_loops(p->ctx, &p->tree, &p->free));
-  NSR_NEW(p->ctx, NSR_SCRATCH, p->learns, p->tree.nscopes);
-  for (uint32_t i = 0; i < p->input.nsteps; i++) {
-    const struct nsr_step *s = &p->input.steps[i];
+  NSR_TRY(nsr_free_loops(p->ctx, &p->in.tree, &p->free));
+  NSR_NEW(p->ctx, NSR_SCRATCH, p->learns, p->in.tree.nscopes);
+  for (uint32_t i = 0; i < p->in.score.nsteps; i++) {
+    const struct nsr_step *s = &p->in.score.steps[i];
     bool learns =
         s->kind == NSR_STEP_WAIT || (s->kind == NSR_STEP_WORK && s->load);
-    uint32_t loop = learns ? p->free[p->tree.works[s->work].scope] : NSR_NONE;
+    uint32_t loop =
+        learns ? p->free[p->in.tree.works[s->work].scope] : NSR_NONE;
     if (loop != NSR_NONE)
       p->learns[loop] |= UINT32_C(1) << s->engine;
   }
@@ -318,7 +257,7 @@ static enum nsr_status check_open(struct prover *p) {
     return NSR_OK;
   qsort(free, asked, sizeof *free, by_work);
   enum nsr_status status =
-      nsr_lag_free(p->ctx, &p->input, &p->at_input, free, asked);
+      nsr_lag_free(p->ctx, &p->in.score, &p->in.thresholds, free, asked);
   if (status == NSR_E_UNDECIDED)
     return too_long(p);
   NSR_TRY(status);
@@ -379,17 +318,15 @@ static enum nsr_status check_lag(struct prover *p) {
 /* ---- all of it */
 
 static enum nsr_status prove(struct prover *p) {
-  enum nsr_status status = read_input(p);
+  enum nsr_status status = nsr_reference_find(p->ctx, &p->in);
   if (status != NSR_OK)
     return cannot_read(p, status);
   status = nsr_program_build(p->ctx, p->out.k, &p->out);
   if (status != NSR_OK)
     return cannot_read(p, status);
-  NSR_TRY(nsr_erase(p->ctx, &p->tree, &p->out, &p->erasure, p->proof));
+  NSR_TRY(nsr_erase(p->ctx, &p->in.tree, &p->out, &p->erasure, p->proof));
   if (nsr_proof_open(p->proof))
     NSR_TRY(check_kept(p));
-  if (nsr_proof_open(p->proof))
-    NSR_TRY(check_order(p));
   if (nsr_proof_open(p->proof))
     NSR_TRY(nsr_score_output(p->ctx, &p->erasure, &p->output, p->proof));
   if (!nsr_proof_open(p->proof))
@@ -405,13 +342,14 @@ static enum nsr_status prove(struct prover *p) {
     NSR_TRY(check_lag(p));
   if (!nsr_proof_open(p->proof))
     return NSR_OK;
-  return nsr_outside_check(p->ctx, &p->output, &p->at_output, p->before,
+  return nsr_outside_check(p->ctx, &p->output, &p->at_output, p->in.before,
                            p->proof);
 }
 
 enum nsr_status nsr_prove(struct nsr_ctx *ctx, const struct nsr_kernel *a,
                           const struct nsr_kernel *b, struct nsr_proof *out) {
-  struct prover p = {.in = {.k = a}, .out = {.k = b}, .proof = out};
+  struct prover p = {
+      .in = {.program = {.k = a}}, .out = {.k = b}, .proof = out};
   *out = (struct nsr_proof){.verdict = NSR_PROOF_PROVED};
   p.ctx = nsr_ctx_new();
   if (!p.ctx)
