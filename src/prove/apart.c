@@ -195,7 +195,7 @@ bool nsr_touch_ordered(const struct nsr_touches *t, const struct nsr_touch *q,
   const struct nsr_sights *x = t->sights;
   const struct nsr_step *a = &x->s->steps[x->step_of[q->slot]];
   const struct nsr_step *b = &x->s->steps[x->step_of[c->slot]];
-  if (a->channel != b->channel)
+  if (a->channel != b->channel || c->early)
     return false;
   enum nsr_order order = nsr_channel_order(t->tree->program->k, a->channel);
   return order == NSR_ORDER_FULL ||

@@ -125,7 +125,9 @@ static enum nsr_status add_work(struct finder *f, uint32_t slot) {
     return NSR_OK;
   f->out->outside = true;
   struct nsr_footprint all = nsr_footprint_everything(NSR_DRAM);
-  return add(f, slot, NSR_MAX_OPERANDS, &all, NSR_RW, false);
+  NSR_TRY(add(f, slot, NSR_MAX_OPERANDS, &all, NSR_RW, false));
+  f->touches.v[f->touches.n - 1].early = n->foreign_wait;
+  return NSR_OK;
 }
 
 /* ---- spots */

@@ -16,6 +16,7 @@ struct nsr_touch {
   uint32_t slot, spot;
   uint8_t operand; /* NSR_MAX_OPERANDS: none */
   bool reads, writes, may, acc;
+  bool early; /* a wait for others: over before its work is the channel's */
 };
 
 /* Slots of one channel that touch a spot, ascending. */
