@@ -17,6 +17,7 @@ struct prover {
   struct nsr_erasure erasure;
   struct nsr_score output;
   struct nsr_thresholds at_output;
+  struct nsr_snapshot *snapshots; /* by wait of the output */
   struct nsr_sights sights;
   struct nsr_touches touches;
   struct nsr_lag_result lag;
@@ -82,7 +83,8 @@ static enum nsr_status check_waits(struct prover *p) {
       continue;
     const struct nsr_wait_found *w =
         &p->at_output.waits[p->at_output.wait_of[i]];
-    if (w->kind == NSR_WAIT_UNKNOWN)
+    bool live = p->snapshots[p->at_output.wait_of[i]].live;
+    if (w->kind == NSR_WAIT_UNKNOWN && !live)
       NSR_TRY(object(p, NSR_PROOF_UNDECIDED, NSR_RULE_THRESHOLD,
                      "the threshold is no count less a constant", &p->out,
                      s->steps[i].engine, s->steps[i].insn));
@@ -291,7 +293,8 @@ static enum nsr_status close_pairs(struct prover *p) {
   NSR_NEW(p->ctx, NSR_SCRATCH, pairs, n);
   for (size_t i = 0; i < n; i++)
     asked += by_starts(p, &v[i], &pairs[asked]);
-  NSR_TRY(nsr_starts_check(p->ctx, &p->output, &p->at_output, pairs, asked));
+  NSR_TRY(nsr_starts_check(p->ctx, &p->output, &p->at_output, p->snapshots,
+                           pairs, asked));
   asked = 0;
   for (size_t i = 0; i < n; i++)
     if (!by_starts(p, &v[i], &x) || !pairs[asked++].ordered)
@@ -332,6 +335,7 @@ static enum nsr_status prove(struct prover *p) {
   if (!nsr_proof_open(p->proof))
     return NSR_OK;
   NSR_TRY(nsr_thresholds_find(p->ctx, &p->output, &p->at_output));
+  NSR_TRY(nsr_snapshots_find(p->ctx, &p->output, &p->at_output, &p->snapshots));
   p->proof->waits = p->output.nwaits;
   NSR_TRY(check_waits(p));
   if (nsr_proof_open(p->proof))

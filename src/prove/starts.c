@@ -32,6 +32,7 @@ struct starts {
   struct nsr_ctx *ctx;
   const struct nsr_score *s;
   const struct nsr_thresholds *t;
+  const struct nsr_snapshot *waits; /* by number */
   struct nsr_start_pair *pairs;
   size_t npairs;
   uint32_t *body;   /* by pair: step at which iterations start */
@@ -155,6 +156,19 @@ static bool in_item(const struct starts *x, uint32_t member) {
   return step >= x->first && step < x->end;
 }
 
+/* A wait for what a semaphore counted before some start: q, if it counts
+ * there. */
+static void take_snapshot(const struct starts *x, uint32_t i) {
+  const struct nsr_step *s = &x->s->steps[i];
+  const struct nsr_snapshot *w = &x->waits[x->t->wait_of[i]];
+  for (size_t k = 0; w->loop != NSR_NONE && k < x->nhere; k++) {
+    const struct nsr_start_pair *p = pair_at(x, k);
+    if (p->loop == w->loop && x->s->steps[p->q].group == s->group &&
+        x->s->groups[s->group].channel >= 0)
+      view(x, s->engine)[k] |= (uint16_t)(STARTS & ~((1u << w->back) - 1u));
+  }
+}
+
 static void take_wait(const struct starts *x, uint32_t i) {
   const struct nsr_wait_found *w = &x->t->waits[x->t->wait_of[i]];
   bool sure = w->within == NSR_NONE;
@@ -173,8 +187,10 @@ static enum nsr_status take_step(void *user, uint32_t i) {
   nsr_work_count(x->ctx, NSR_WORK_PROVE, 1);
   if (s->kind == NSR_STEP_WORK)
     take_work(x, i);
-  if (s->kind == NSR_STEP_WAIT)
+  if (s->kind == NSR_STEP_WAIT) {
     take_wait(x, i);
+    take_snapshot(x, i);
+  }
   if (s->kind == NSR_STEP_BARRIER)
     fill(x->bits, x->size);
   return NSR_OK;
@@ -344,8 +360,10 @@ static enum nsr_status prepare(struct starts *x) {
 
 enum nsr_status nsr_starts_check(struct nsr_ctx *ctx, const struct nsr_score *s,
                                  const struct nsr_thresholds *t,
+                                 const struct nsr_snapshot *waits,
                                  struct nsr_start_pair *pairs, size_t n) {
-  struct starts x = {.ctx = ctx, .s = s, .t = t, .pairs = pairs, .npairs = n};
+  struct starts x = {
+      .ctx = ctx, .s = s, .t = t, .waits = waits, .pairs = pairs, .npairs = n};
   if (n == 0)
     return NSR_OK;
   struct nsr_mark mark = nsr_scratch_mark(ctx);

@@ -10,9 +10,7 @@
 #ifndef NSR_PROVE_STARTS_H
 #define NSR_PROVE_STARTS_H
 
-#include "prove/thresholds.h"
-
-enum { NSR_PROVE_BACK = 8 };
+#include "prove/snapshots.h"
 
 /* Whether all executions of q in front of the start of the back-th latest
  * iteration of a loop are known wherever c issues, and (front) all before the
@@ -28,6 +26,7 @@ struct nsr_start_pair {
 NSR_MUST_USE enum nsr_status nsr_starts_check(struct nsr_ctx *ctx,
                                               const struct nsr_score *s,
                                               const struct nsr_thresholds *t,
+                                              const struct nsr_snapshot *waits,
                                               struct nsr_start_pair *pairs,
                                               size_t n);
 
