@@ -104,14 +104,16 @@ void nsr_walk_at_entries(struct nsr_walk *w, nsr_entry_fn *entry) {
   w->at_entry = entry;
 }
 
-enum nsr_status nsr_walk_wait_front(struct nsr_walk *w, int engine, uint32_t u,
-                                    uint32_t loop) {
+enum nsr_status nsr_walk_wait_before(struct nsr_walk *w, int engine, uint32_t u,
+                                     uint32_t loop, uint32_t back) {
   struct nsr_view *row;
-  uint32_t start = nsr_walk_find_start(w, u, loop, true);
+  uint32_t start = nsr_walk_find_start(w, u, loop, back == 0);
   if (start == NSR_NONE || w->item_of[u] != w->item)
     return NSR_OK;
   NSR_TRY(current_row(w, engine, &row));
-  row->starts[w->starts.v[start].number] = 0;
+  uint8_t *latest = &row->starts[w->starts.v[start].number];
+  uint8_t known = (uint8_t)(back ? back - 1 : 0);
+  *latest = *latest < known ? *latest : known;
   return NSR_OK;
 }
 

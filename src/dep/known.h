@@ -117,11 +117,12 @@ NSR_MUST_USE enum nsr_status nsr_walk_known_up_to(struct nsr_walk *walk,
 NSR_MUST_USE enum nsr_status nsr_walk_wait(struct nsr_walk *walk, int engine,
                                            uint32_t u, uint32_t lag);
 
-/* The engine waits, in front of a loop, for all executions of u so far. Nothing
- * else is taken to follow. */
-NSR_MUST_USE enum nsr_status nsr_walk_wait_front(struct nsr_walk *walk,
-                                                 int engine, uint32_t u,
-                                                 uint32_t loop);
+/* The engine waits for all executions of u in front of the start of the back-th
+ * latest iteration of a loop, 0: of the loop. Nothing else is taken to
+ * follow. */
+NSR_MUST_USE enum nsr_status nsr_walk_wait_before(struct nsr_walk *walk,
+                                                  int engine, uint32_t u,
+                                                  uint32_t loop, uint32_t back);
 
 /* Whether the last wait but for these tells, by itself, that all but the last
  * lag executions of work q, which was announced, have retired. */

@@ -125,6 +125,19 @@ static enum nsr_status find_mirrors(struct finder *f) {
   return NSR_OK;
 }
 
+static enum nsr_status find_snapshots(struct finder *f) {
+  for (uint32_t i = 0; i < f->plan->nsnapshots; i++) {
+    const struct nsr_plan_snapshot *s = &f->plan->snapshots[i];
+    if (s->engine != f->engine)
+      continue;
+    f->out->nprologue += s->n;
+    NSR_TRY(push_entry(
+        f, s->body,
+        (struct nsr_entry){NSR_NONE, 0, 0, NSR_ENTRY_SNAPSHOT, i, 0, false}));
+  }
+  return NSR_OK;
+}
+
 /* Waits in front of loops, not again in each iteration. */
 static enum nsr_status find_waits(struct finder *f) {
   const struct nsr_tree *t = f->plan->tree;
@@ -150,6 +163,7 @@ enum nsr_status nsr_entries_find(struct nsr_ctx *ctx,
   struct finder f = {.ctx = ctx, .plan = plan, .engine = engine, .out = out};
   *out = (struct nsr_entries){0};
   NSR_TRY(find_mirrors(&f));
+  NSR_TRY(find_snapshots(&f));
   NSR_TRY(find_waits(&f));
   NSR_TRY(find_scope_markers(&f));
   NSR_TRY(find_plan_markers(&f));

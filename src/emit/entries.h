@@ -6,11 +6,13 @@
 
 #include "sync/plan.h"
 
-/* A marker behind a private scope, a mirror advanced at entry, a marker that
- * counts where a group lacks members, or a wait. */
+/* A marker behind a private scope, a mirror advanced at entry, what a mirror
+ * was at the starts of iterations, a marker that counts where a group lacks
+ * members, or a wait. */
 enum nsr_entry_kind {
   NSR_ENTRY_SCOPE_MARKER,
   NSR_ENTRY_MIRROR,
+  NSR_ENTRY_SNAPSHOT, /* before anything of an iteration is counted */
   NSR_ENTRY_PLAN_MARKER,
   NSR_ENTRY_WAIT /* in front of a loop */
 };
@@ -19,7 +21,7 @@ struct nsr_entry {
   uint32_t insn, depth;
   uint32_t arm;   /* marker: runs at the end of this arm only; 0: always */
   uint8_t kind;   /* enum nsr_entry_kind */
-  uint32_t which; /* work, mirror, marker or wait */
+  uint32_t which; /* work, mirror, snapshot, marker or wait */
   int32_t add;    /* mirror */
   bool set;       /* .. to that */
 };

@@ -76,7 +76,12 @@ static enum nsr_status put_wait(struct nsr_strbuf *b, struct nsr_strbuf *line,
   if (w->lag)
     nsr_strbuf_printf(line, ", %u execution%s back", w->lag,
                       w->lag == 1 ? "" : "s");
-  if (w->p >= w->c)
+  bool front =
+      w->at != NSR_NONE && nsr_common_in(t, t->works[w->p].scope, w->at);
+  if (w->back)
+    nsr_strbuf_printf(line, ", %u iteration%s of loop %u back", w->back,
+                      w->back == 1 ? "" : "s", w->of);
+  else if (w->p >= w->c || front)
     nsr_strbuf_puts(line, ", of an earlier iteration");
   NSR_TRY(nsr_strbuf_done(line, &text, NULL));
   nsr_note_put(b, text);

@@ -171,6 +171,8 @@ static enum nsr_status loop_depths(const struct weave *w, uint32_t **out) {
 
 /* Instructions of an entry. */
 static uint32_t entry_size(const struct weave *w, const struct nsr_entry *e) {
+  if (e->kind == NSR_ENTRY_SNAPSHOT)
+    return w->plan->snapshots[e->which].n;
   return e->kind == NSR_ENTRY_WAIT
              ? 1 + nsr_plan_wait_ops(w->plan, &w->plan->waits[e->which])
              : 1;
@@ -283,6 +285,28 @@ static enum nsr_status put_mirrors(struct weave *w, uint32_t i,
   return NSR_OK;
 }
 
+/* Nothing was counted before the first iteration. */
+static enum nsr_status begin_snapshots(struct weave *w) {
+  for (uint32_t i = 0; i < w->plan->nsnapshots; i++) {
+    const struct nsr_plan_snapshot *s = &w->plan->snapshots[i];
+    for (uint32_t k = 0; s->engine == w->engine && k < s->n; k++)
+      NSR_TRY(put_op(w, 0, NSR_CTL_MOV, s->regs[k], imm(0), imm(0)));
+  }
+  return NSR_OK;
+}
+
+/* Each takes over that of the start before, the first one the mirror. */
+static enum nsr_status put_snapshot(struct weave *w, uint32_t i,
+                                    const struct nsr_plan_snapshot *s) {
+  struct nsr_val now = reg(w->plan->mirrors[s->mirror].reg);
+  for (uint32_t k = s->n - 1; k > 0; k--)
+    NSR_TRY(put_op(w, i, NSR_CTL_MOV, s->regs[k], reg(s->regs[k - 1]), imm(0)));
+  if (s->less == 0)
+    return put_op(w, i, NSR_CTL_MOV, s->regs[0], now, imm(0));
+  return put_op(w, i, s->less < 0 ? NSR_CTL_ADD : NSR_CTL_SUB, s->regs[0], now,
+                imm(abs(s->less)));
+}
+
 static struct nsr_update update(int32_t sem, int32_t weight) {
   return (struct nsr_update){weight == 1 ? NSR_UPD_INC : NSR_UPD_ADD,
                              (uint16_t)sem, weight};
@@ -345,6 +369,10 @@ static enum nsr_status put_threshold(struct weave *w, uint32_t i,
   if (x->nops)
     return NSR_OK;
   int16_t temp = w->plan->temp[w->engine];
+  if (x->back) {
+    *value = reg(w->plan->snapshots[x->snapshot].regs[x->back - 1]);
+    return NSR_OK;
+  }
   *value = reg(w->plan->mirrors[x->mirror].reg);
   if (x->less == 0)
     return NSR_OK;
@@ -415,6 +443,8 @@ static enum nsr_status put_entry(struct weave *w, const struct nsr_entry *e) {
   const struct nsr_plan *plan = w->plan;
   if (e->kind == NSR_ENTRY_WAIT)
     return put_wait_alone(w, e->insn, e->which);
+  if (e->kind == NSR_ENTRY_SNAPSHOT)
+    return put_snapshot(w, e->insn, &plan->snapshots[e->which]);
   if (e->kind == NSR_ENTRY_PLAN_MARKER)
     return put_plan_marker(w, e->insn, &plan->markers[e->which]);
   if (e->kind == NSR_ENTRY_MIRROR) {
@@ -472,8 +502,10 @@ static enum nsr_status put_all(struct weave *w) {
   uint32_t e = 0;
   for (uint32_t i = 0; i < w->in->n; i++) {
     struct nsr_wait ride = {0};
-    if (i == 0)
+    if (i == 0) {
       NSR_TRY(put_mirrors(w, 0, NSR_NONE));
+      NSR_TRY(begin_snapshots(w));
+    }
     for (; e < w->entries.n && w->entries.v[e].insn == i; e++)
       NSR_TRY(put_entry(w, &w->entries.v[e]));
     if (w->work_of[i] != NSR_NONE)

@@ -128,6 +128,7 @@ static void put_edge(struct nsr_strbuf *b, const struct nsr_orders *o,
                      const struct nsr_dep *d) {
   static const char *const forms[] = {[NSR_BY_RECENT] = "",
                                       [NSR_BY_ROTATION] = "\\nrotation",
+                                      [NSR_BY_HISTORY] = "\\nhistory",
                                       [NSR_BY_FRONT] = "\\nfront",
                                       [NSR_BY_MARKER] = "\\nmarker",
                                       [NSR_BY_OTHERS] = ""};

@@ -52,7 +52,8 @@ static const struct nsr_need *need_of(const struct nsr_orders *o,
   for (; lo < n->n && n->v[lo].c == d->c; lo++)
     if (n->v[lo].p == p &&
         (front ? n->v[lo].front == d->loop
-               : n->v[lo].front == NSR_NONE && n->v[lo].lag <= d->lag))
+               : n->v[lo].front == NSR_NONE && n->v[lo].lag <= d->lag &&
+                     (n->v[lo].back == 0 || n->v[lo].of == d->loop)))
       return &n->v[lo];
   return NULL;
 }
@@ -64,6 +65,8 @@ enum nsr_kept_by nsr_order_kept_by(const struct nsr_orders *o,
     return d->front && need_of(o, d, true) ? NSR_BY_FRONT : NSR_BY_OTHERS;
   if (o->deps->tree->works[n->p].marker)
     return NSR_BY_MARKER;
+  if (n->back)
+    return NSR_BY_HISTORY;
   return n->lag ? NSR_BY_ROTATION : NSR_BY_RECENT;
 }
 
@@ -102,6 +105,9 @@ static void put_form(struct nsr_strbuf *b, const struct nsr_orders *o,
   case NSR_BY_ROTATION:
     nsr_strbuf_printf(b, "rotation, all but the last %u%s", n->lag,
                       front ? ", in front of the loop all" : "");
+    return;
+  case NSR_BY_HISTORY:
+    nsr_strbuf_printf(b, "history, all but the last %u iterations", n->back);
     return;
   case NSR_BY_FRONT:
     nsr_strbuf_puts(b, "in front of the loop");

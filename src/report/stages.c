@@ -168,6 +168,11 @@ static void put_op(struct nsr_strbuf *b, const char *engine,
   nsr_strbuf_puts(b, "\n");
 }
 
+static void put_less(struct nsr_strbuf *b, int32_t less) {
+  if (less)
+    nsr_strbuf_printf(b, " %c %d", less < 0 ? '+' : '-', abs(less));
+}
+
 static void put_threshold(struct nsr_strbuf *b, const struct nsr_plan *plan,
                           const struct nsr_plan_wait *w) {
   if (!w->is_reg) {
@@ -178,9 +183,12 @@ static void put_threshold(struct nsr_strbuf *b, const struct nsr_plan *plan,
     nsr_strbuf_printf(b, "r%d", plan->ops[w->first_op + w->nops - 1].dst);
     return;
   }
+  if (w->back) {
+    nsr_strbuf_printf(b, "r%d", plan->snapshots[w->snapshot].regs[w->back - 1]);
+    return;
+  }
   nsr_strbuf_printf(b, "r%d", plan->mirrors[w->mirror].reg);
-  if (w->less)
-    nsr_strbuf_printf(b, " %c %d", w->less < 0 ? '+' : '-', abs(w->less));
+  put_less(b, w->less);
 }
 
 static void put_wait(struct nsr_strbuf *b, const struct nsr_plan *plan,
@@ -219,6 +227,18 @@ static void put_mirror(struct nsr_strbuf *b, const struct nsr_plan *plan,
                       (int)plan->tree->parts[plan->resets.v[i].part].id);
 }
 
+/* "act r3, r4: r0 - 2 at the latest starts of iterations of scope 3" */
+static void put_snapshot(struct nsr_strbuf *b, const struct nsr_plan *plan,
+                         const struct nsr_plan_snapshot *s) {
+  nsr_strbuf_puts(b, engine_name(plan->tree, s->engine));
+  for (uint32_t k = 0; k < s->n; k++)
+    nsr_strbuf_printf(b, "%s r%d", k ? "," : "", s->regs[k]);
+  nsr_strbuf_printf(b, ": r%d", plan->mirrors[s->mirror].reg);
+  put_less(b, s->less);
+  nsr_strbuf_printf(b, " at the latest start%s of iterations of scope %u\n",
+                    s->n == 1 ? "" : "s", s->of);
+}
+
 static void put_marker(struct nsr_strbuf *b, const struct nsr_plan *plan,
                        const struct nsr_plan_marker *m) {
   const struct nsr_tree *t = plan->tree;
@@ -251,6 +271,8 @@ void nsr_print_plan(struct nsr_strbuf *b, const struct nsr_plan *plan) {
     put_marker(b, plan, &plan->markers[i]);
   for (uint32_t i = 0; i < plan->nmirrors; i++)
     put_mirror(b, plan, &plan->mirrors[i]);
+  for (uint32_t i = 0; i < plan->nsnapshots; i++)
+    put_snapshot(b, plan, &plan->snapshots[i]);
   for (uint32_t i = 0; i < plan->nwaits; i++)
     put_wait(b, plan, &plan->waits[i]);
 }

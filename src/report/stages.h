@@ -34,7 +34,8 @@ void nsr_dot_orders(struct nsr_strbuf *b, const struct nsr_orders *o);
 enum nsr_kept_by {
   NSR_BY_RECENT,
   NSR_BY_ROTATION,
-  NSR_BY_FRONT, /* in front of the loop, whatever is waited for in it */
+  NSR_BY_HISTORY, /* as of the start of an iteration */
+  NSR_BY_FRONT,   /* in front of the loop, whatever is waited for in it */
   NSR_BY_MARKER,
   NSR_BY_OTHERS
 };

@@ -75,7 +75,7 @@ static void hoist_at(struct hoist *h, struct nsr_plan_wait *v, size_t n) {
   for (size_t i = 0; i < n; i++)
     left -= v[i].at != NSR_NONE;
   for (size_t i = 0; i < n; i++) {
-    if (v[i].at != NSR_NONE ||
+    if (v[i].at != NSR_NONE || v[i].back ||
         (left == 1 && nsr_plan_wait_ops(h->plan, &v[i]) == 0) ||
         !counted_alone(h, &v[i]))
       continue;

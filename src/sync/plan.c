@@ -24,6 +24,7 @@ struct plan {
   NSR_VEC(struct group) groups; /* that mirrors count */
   NSR_VEC(struct nsr_plan_marker) markers;
   NSR_VEC(struct nsr_mirror) mirrors;
+  NSR_VEC(struct nsr_plan_snapshot) snapshots;
 };
 
 /* ---- classes and the groups in them */
@@ -269,6 +270,70 @@ static void connect_waits(struct plan *p) {
   }
 }
 
+/* ---- snapshots */
+
+static bool is_of(const struct plan *p, const struct nsr_plan_snapshot *s,
+                  const struct nsr_plan_wait *w) {
+  return s->engine == p->t->works[w->c].engine && s->of == w->of &&
+         s->mirror == w->mirror && s->less == w->less;
+}
+
+/* What waits for counts as of starts of iterations keep of their mirrors: of
+ * classes as long as these are not connected. */
+static enum nsr_status find_snapshots(struct plan *p) {
+  p->snapshots.n = 0;
+  for (size_t i = 0; i < p->c.waits.n; i++) {
+    struct nsr_plan_wait *w = &p->c.waits.v[i];
+    size_t k = 0;
+    if (w->back == 0)
+      continue;
+    while (k < p->snapshots.n && !is_of(p, &p->snapshots.v[k], w))
+      k++;
+    if (k == p->snapshots.n)
+      NSR_PUSH(p->ctx, NSR_SCRATCH, &p->snapshots,
+               (struct nsr_plan_snapshot){p->t->works[w->c].engine,
+                                          w->mirror,
+                                          w->less,
+                                          w->of,
+                                          nsr_common_body(p->t, w->of),
+                                          0,
+                                          {0}});
+    struct nsr_plan_snapshot *s = &p->snapshots.v[k];
+    s->n = s->n > w->back ? s->n : w->back;
+    w->snapshot = (uint32_t)k;
+  }
+  return NSR_OK;
+}
+
+/* Whether there are registers for them; mirrors that share theirs are not
+ * always there. */
+static bool have_room(const struct plan *p) {
+  uint32_t want[NSR_MAX_ENGINES] = {0};
+  for (size_t i = 0; i < p->snapshots.n; i++)
+    want[p->snapshots.v[i].engine] += p->snapshots.v[i].n;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (want[e] > p->c.kept[e].n || (want[e] && p->c.shared[e]))
+      return false;
+  return true;
+}
+
+static enum nsr_status make_snapshots(struct plan *p, struct nsr_plan *out) {
+  uint32_t used[NSR_MAX_ENGINES] = {0};
+  NSR_TRY(find_snapshots(p));
+  for (size_t i = 0; i < p->snapshots.n; i++) {
+    struct nsr_plan_snapshot *s = &p->snapshots.v[i];
+    for (uint32_t k = 0; k < s->n; k++)
+      s->regs[k] = p->c.kept[s->engine].v[used[s->engine]++];
+    out->registers[s->engine] += s->n;
+  }
+  for (size_t i = 0; i < p->c.waits.n; i++)
+    if (p->c.waits.v[i].back)
+      p->c.waits.v[i].less = 0;
+  out->snapshots = p->snapshots.v;
+  out->nsnapshots = (uint32_t)p->snapshots.n;
+  return NSR_OK;
+}
+
 /* Whether the scratch register still holds what wait a put there when its
  * engine comes to b: straight on, over no barrier. */
 static bool lasts_to(const struct nsr_tree *t, const struct nsr_plan_wait *a,
@@ -315,6 +380,7 @@ static enum nsr_status build(struct plan *p, struct nsr_plan *out) {
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     NSR_TRY(make_mirrors(p, e, out));
   connect_waits(p);
+  NSR_TRY(make_snapshots(p, out));
   NSR_TRY(
       nsr_hoist_waits(p->ctx, &p->c.counts, out, p->c.waits.v, p->c.waits.n));
   share_thresholds(p, out);
@@ -351,15 +417,27 @@ static bool needless(const struct nsr_tree *t, const struct nsr_resets *r,
 static enum nsr_status drop_needless(struct nsr_ctx *ctx,
                                      const struct nsr_tree *t,
                                      const struct nsr_needs *needs,
-                                     struct nsr_needs *out) {
+                                     struct nsr_needs *out, bool *stays) {
   struct nsr_resets resets;
   *out = (struct nsr_needs){0};
   NSR_TRY(nsr_resets_find(ctx, t, &resets));
+  *stays = resets.n > 0;
   NSR_NEW(ctx, NSR_SCRATCH, out->v, needs->n);
   for (uint32_t i = 0; i < needs->n; i++)
     if (!needless(t, &resets, &needs->v[i]))
       out->v[out->n++] = needs->v[i];
   return NSR_OK;
+}
+
+/* What was asked for as of the start of an iteration is to be the most recent
+ * execution; whether anything was. */
+static bool forget_starts(struct nsr_needs *needs) {
+  bool any = false;
+  for (uint32_t i = 0; i < needs->n; i++) {
+    any |= needs->v[i].back > 0;
+    needs->v[i].back = needs->v[i].of = 0;
+  }
+  return any;
 }
 
 enum nsr_status nsr_plan_make(struct nsr_ctx *ctx, const struct nsr_tree *tree,
@@ -369,10 +447,19 @@ enum nsr_status nsr_plan_make(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   struct plan p = {.ctx = ctx, .t = tree};
   *out = (struct nsr_plan){.tree = tree};
   struct nsr_needs some;
-  NSR_TRY(drop_needless(ctx, tree, needs, &some));
+  bool stays; /* a barrier behind which counts begin anew */
+  NSR_TRY(drop_needless(ctx, tree, needs, &some, &stays));
+  if (stays)
+    (void)forget_starts(&some);
   if (budget->scheme == NSR_SCHEME_PUBLISHED)
     return nsr_published_plan(ctx, tree, &some, budget, out);
   NSR_TRY(nsr_scheme_choose(ctx, tree, &some, budget, &p.c));
+  if (!p.c.lack.any)
+    NSR_TRY(find_snapshots(&p));
+  if ((p.c.lack.any || !have_room(&p)) && forget_starts(&some)) {
+    p = (struct plan){.ctx = ctx, .t = tree};
+    NSR_TRY(nsr_scheme_choose(ctx, tree, &some, budget, &p.c));
+  }
   out->lack = p.c.lack;
   return out->lack.any ? NSR_OK : build(&p, out);
 }

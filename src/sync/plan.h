@@ -13,6 +13,7 @@
 
 #include <nsr/rewrite.h>
 
+#include "dep/known.h"
 #include "sync/resets.h"
 #include "sync/select.h"
 
@@ -66,6 +67,18 @@ struct nsr_plan_op {
   struct nsr_val a, b;
 };
 
+/* What a mirror was, less a constant, at the latest starts of iterations of a
+ * loop (theory-channels.md 7.1): regs[0] at that of this one. All are 0 before
+ * the first. */
+struct nsr_plan_snapshot {
+  uint8_t engine;
+  uint32_t mirror;
+  int32_t less;
+  uint32_t of, body; /* the loop, and the scope at whose entry it starts */
+  uint32_t n;
+  int16_t regs[NSR_MAX_BACK];
+};
+
 /* One wait of the output, in front of or on work c. */
 struct nsr_plan_wait {
   uint32_t c, p; /* waits for p */
@@ -75,9 +88,12 @@ struct nsr_plan_wait {
   int32_t value;   /* immediate threshold */
   uint32_t mirror; /* register threshold: mirrors[mirror] - less */
   int32_t less;
-  bool again;  /* .. which is in the scratch register from the wait before */
-  uint32_t at; /* loop in front of which it waits once for all
-                  iterations; NSR_NONE: at c */
+  bool again;    /* .. which is in the scratch register from the wait before */
+  uint32_t back; /* above 0: snapshots[snapshot].regs[back - 1] is the
+                    threshold, of iterations of loop `of` */
+  uint32_t snapshot, of;
+  uint32_t at;             /* loop in front of which it waits once for all
+                              iterations; NSR_NONE: at c */
   uint32_t first_op, nops; /* or, if there are operations, the last one's */
 };
 
@@ -85,7 +101,7 @@ struct nsr_plan {
   const struct nsr_tree *tree;
   const int32_t *update; /* by work: the semaphore it advances, -1: none */
   const int32_t *weight; /* by work: by how much */
-  uint32_t nwaits, nmirrors, nsteps, nclasses, nmarkers, nsems;
+  uint32_t nwaits, nmirrors, nsteps, nclasses, nmarkers, nsems, nsnapshots;
   int64_t largest;      /* most that a semaphore gains while each scope that is
                            counted is entered once */
   struct nsr_lack lack; /* any: it does not fit, and nothing else is set */
@@ -94,6 +110,7 @@ struct nsr_plan {
   const char *scheme;   /* "per-loop", .. */
   const struct nsr_plan_wait *waits; /* by c; those in front of loops last */
   const struct nsr_mirror *mirrors;  /* by engine, then class */
+  const struct nsr_plan_snapshot *snapshots; /* by engine */
   const struct nsr_plan_class *classes;
   const struct nsr_plan_step *steps;
   const struct nsr_plan_op *ops;

@@ -51,6 +51,49 @@ static enum nsr_status find_registers(struct choice *p, uint32_t max) {
   return NSR_OK;
 }
 
+/* Counts that an engine keeps as of starts of iterations. */
+struct kept {
+  const struct nsr_need *need; /* one of them */
+  uint32_t n;
+};
+
+static bool kept_together(const struct nsr_tree *t, const struct nsr_need *a,
+                          const struct nsr_need *b) {
+  const struct nsr_work *w = t->works;
+  return w[a->c].engine == w[b->c].engine &&
+         w[a->p].channel == w[b->p].channel && w[a->p].scope == w[b->p].scope &&
+         a->of == b->of;
+}
+
+/* Registers for snapshots are taken from those for mirrors: of each count as
+ * many as starts are told apart. */
+static enum nsr_status keep_registers(struct choice *p) {
+  NSR_VEC(struct kept) kept = {0};
+  struct nsr_chosen *c = p->c;
+  for (uint32_t i = 0; i < p->needs->n; i++) {
+    const struct nsr_need *x = &p->needs->v[i];
+    size_t k = 0;
+    if (x->back == 0)
+      continue;
+    while (k < kept.n && !kept_together(p->t, kept.v[k].need, x))
+      k++;
+    if (k == kept.n)
+      NSR_PUSH(p->ctx, NSR_SCRATCH, &kept, (struct kept){x, 0});
+    kept.v[k].n = kept.v[k].n > x->back ? kept.v[k].n : x->back;
+  }
+  for (size_t k = 0; k < kept.n; k++) {
+    int e = p->t->works[kept.v[k].need->c].engine;
+    uint32_t n = kept.v[k].n;
+    p->lack.any |= n >= c->free[e].n;
+    if (p->lack.any)
+      return NSR_OK;
+    c->free[e].n -= n;
+    c->kept[e].n += n;
+    c->kept[e].v = c->free[e].v + c->free[e].n;
+  }
+  return NSR_OK;
+}
+
 /* Whether the largest update that weighing could need encodes. */
 static bool can_add(const struct choice *p) {
   const struct nsr_insn_desc *d = nsr_isa_nop(p->t->program->k->isa, false);
@@ -133,9 +176,18 @@ static enum nsr_status too_far(struct choice *p, const struct nsr_need *need) {
 
 /* Whether the count of p's group at c is known, so that the threshold is. */
 static bool is_constant(const struct choice *p, const struct nsr_need *need) {
-  return need->front == NSR_NONE &&
+  return need->front == NSR_NONE && need->back == 0 &&
          nsr_count_once(&p->c->counts, p->c->counts.cell_of[need->p]) &&
          p->c->resets.base[need->c] != NSR_NONE;
+}
+
+/* What bodies around the start of an iteration still add. */
+static int64_t less_at_start(const struct choice *p,
+                             const struct nsr_need *need) {
+  const struct nsr_counts *c = &p->c->counts;
+  uint32_t body = nsr_common_body(p->t, need->of);
+  return nsr_count_ahead(c, c->cell_of[need->p], body,
+                         p->t->scopes[body].first_work);
 }
 
 /* A wait for a need, unless there is nothing to wait for. */
@@ -143,7 +195,7 @@ static enum nsr_status make_wait(struct choice *p,
                                  const struct nsr_need *need) {
   const struct nsr_counts *c = &p->c->counts;
   uint32_t cell = c->cell_of[need->p];
-  int64_t less = nsr_count_less(c, need);
+  int64_t less = need->back ? less_at_start(p, need) : nsr_count_less(c, need);
   if (less < 0)
     return NSR_OK;
   uint32_t group = p->c->group[nsr_count_group(c, cell)];
@@ -155,6 +207,8 @@ static enum nsr_status make_wait(struct choice *p,
                             .at = need->front,
                             .sem = p->c->sems[group],
                             .is_reg = !is_constant(p, need),
+                            .back = need->back,
+                            .of = need->of,
                             .mirror = nsr_count_class(c, cell),
                             .less = (int32_t)less};
   if (!w.is_reg) {
@@ -174,7 +228,18 @@ static int by_wait(const void *a, const void *b) {
     return x->at < y->at ? -1 : 1;
   if (x->sem != y->sem)
     return x->sem < y->sem ? -1 : 1;
+  if (x->of != y->of || !x->back != !y->back)
+    return x->of < y->of || (x->of == y->of && !x->back) ? -1 : 1;
+  if (x->back != y->back)
+    return x->back < y->back ? -1 : 1;
   return x->less < y->less ? -1 : x->less > y->less;
+}
+
+/* Of which one, the stricter, will do. */
+static bool same_place(const struct nsr_plan_wait *x,
+                       const struct nsr_plan_wait *y) {
+  return x->at == y->at && x->sem == y->sem && !x->back == !y->back &&
+         x->of == y->of;
 }
 
 /* Puts the waits from `from` on, at one place, in order; of several on one
@@ -186,8 +251,7 @@ static void join_waits(struct choice *p, size_t from) {
     return;
   qsort(v + from, n - from, sizeof *v, by_wait);
   for (size_t i = from; i < n; i++)
-    if (kept == from || v[kept - 1].sem != v[i].sem ||
-        v[kept - 1].at != v[i].at)
+    if (kept == from || !same_place(&v[kept - 1], &v[i]))
       v[kept++] = v[i];
   p->c->waits.n = kept;
 }
@@ -294,8 +358,9 @@ static enum nsr_status find_uses(struct choice *p) {
   for (size_t i = 0; i < p->c->waits.n; i++) {
     const struct nsr_plan_wait *w = &p->c->waits.v[i];
     struct nsr_uses *u = &p->c->uses[engine_of(p, w)];
-    uint32_t scope = w->at == NSR_NONE ? p->t->works[w->c].scope
-                                       : p->t->scopes[w->at].parent;
+    uint32_t scope = w->back             ? nsr_common_body(p->t, w->of)
+                     : w->at == NSR_NONE ? p->t->works[w->c].scope
+                                         : p->t->scopes[w->at].parent;
     if (w->is_reg)
       u->v[u->n++] = (struct nsr_use){.class = w->mirror,
                                       .less = w->less,
@@ -654,6 +719,7 @@ static enum nsr_status prepare(struct choice *p, bool each,
   NSR_TRY(find_semaphores(p, budget->semaphores));
   p->max = budget->registers;
   NSR_TRY(find_registers(p, budget->registers));
+  NSR_TRY(keep_registers(p));
   return order_scopes(p);
 }
 
@@ -668,7 +734,8 @@ enum nsr_status nsr_scheme_choose(struct nsr_ctx *ctx,
                      .scheme = budget->scheme,
                      .c = out};
   NSR_TRY(prepare(&p, budget->scheme == NSR_SCHEME_PER_INSTRUCTION, budget));
-  NSR_TRY(choose(&p));
+  if (!p.lack.any)
+    NSR_TRY(choose(&p));
   out->lack = p.lack;
   return NSR_OK;
 }

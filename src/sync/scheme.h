@@ -18,7 +18,8 @@ struct nsr_chosen {
   uint32_t *group; /* by key: its number, NSR_NONE: none */
   uint32_t *order; /* scopes with cells, those to be their own first */
   struct nsr_free free[NSR_MAX_ENGINES];
-  NSR_VEC(struct nsr_plan_wait) waits; /* mirror: key of the class; by c */
+  struct nsr_free kept[NSR_MAX_ENGINES]; /* for snapshots */
+  NSR_VEC(struct nsr_plan_wait) waits;   /* mirror: key of the class; by c */
   struct nsr_uses uses[NSR_MAX_ENGINES];
   struct nsr_ranges ranges[NSR_MAX_ENGINES]; /* once they were needed */
   uint32_t shared[NSR_MAX_ENGINES]; /* registers that serve all uses, some one

@@ -15,10 +15,14 @@ static const uint64_t effort_per_work = 30;
 /* At one work, so many waits behind one are looked at for what it tells. */
 enum { MOST_LATER = 32 };
 
+/* Counts as of starts of iterations that are kept of one, at most. */
+enum { MOST_KEPT = 3 };
+
 /* A wait for a dependence. */
 struct pick {
   uint32_t dep;
   bool front;   /* for what was in front of its loop */
+  bool start;   /* for what was in front of an iteration's start */
   bool implied; /* it may follow from others */
   bool dropped; /* it does */
 };
@@ -56,17 +60,29 @@ static struct nsr_need need_for(const struct select *s, const struct pick *x) {
   const struct nsr_tree *t = s->deps->tree;
   uint32_t p = nsr_needs_awaited(t, d->p, t->works[d->c].engine);
   if (x->front)
-    return (struct nsr_need){d->c, p, 0, d->loop};
+    return (struct nsr_need){d->c, p, 0, d->loop, 0, 0};
+  if (x->start)
+    return (struct nsr_need){d->c, p, 0, NSR_NONE, d->back, d->loop};
   bool lags = p == d->p && !(s->plain && d->front);
-  return (struct nsr_need){d->c, p, lags ? d->lag : 0u, NSR_NONE};
+  return (struct nsr_need){d->c, p, lags ? d->lag : 0u, NSR_NONE, 0, 0};
+}
+
+/* Whether a count as of the start of an iteration is worth a register for each
+ * one since: where work in a loop inside that one would be waited for. */
+static bool by_start(const struct select *s, const struct nsr_dep *d) {
+  const struct nsr_tree *t = s->deps->tree;
+  uint32_t inner = nsr_common_loop(t, t->works[d->p].scope);
+  return !s->plain && d->back > 0 && d->back <= MOST_KEPT && inner != d->loop &&
+         nsr_needs_awaited(t, d->p, t->works[d->c].engine) == d->p;
 }
 
 static enum nsr_status enter(struct select *s, const struct pick *x) {
   const struct nsr_dep *d = &s->deps->deps[x->dep];
   struct nsr_need n = need_for(s, x);
   int engine = s->deps->tree->works[n.c].engine;
-  if (x->front)
-    return nsr_walk_wait_front(s->walk, engine, d->p, d->loop);
+  if (x->front || x->start)
+    return nsr_walk_wait_before(s->walk, engine, d->p, d->loop,
+                                x->front ? 0 : d->back);
   return nsr_walk_wait(s->walk, engine, n.p, n.lag);
 }
 
@@ -139,10 +155,13 @@ static enum nsr_status add_need(struct select *s, uint32_t w, uint32_t dep,
   NSR_TRY(holds(s, &s->deps->deps[dep], front, &yes));
   if (yes)
     return NSR_OK;
-  NSR_APPEND(s->ctx, NSR_SCRATCH, &s->picks,
-             ((struct pick){.dep = dep, .front = front, .implied = front}));
+  bool start = !front && by_start(s, &s->deps->deps[dep]);
+  NSR_APPEND(
+      s->ctx, NSR_SCRATCH, &s->picks,
+      ((struct pick){
+          .dep = dep, .front = front, .start = start, .implied = front}));
   NSR_TRY(enter(s, &s->picks.v[s->picks.n - 1]));
-  if (!front)
+  if (!front && !start)
     mark_implied(s, w);
   return NSR_OK;
 }

@@ -6,11 +6,14 @@
 #include "dep/dep.h"
 
 /* c waits for the lag-th latest execution of p before it; or (front) its engine
- * does, before that loop around c is entered. */
+ * does, before that loop around c is entered; or (back above 0) c does for the
+ * latest one in front of the start of the back-th latest iteration of a loop
+ * (dep.h). */
 struct nsr_need {
   uint32_t c, p;
   uint32_t lag;
   uint32_t front; /* NSR_NONE: at c */
+  uint32_t back, of;
 };
 
 struct nsr_needs {

@@ -5,7 +5,7 @@
 ; wrong: race sed s/^ *qnop q0/    nop/
 ; wrong: race late copy b, r
 ; right: sed :a;N;$!ba;s/\(dma q0, r[^\n]*.s\)\([0-9]*\)\([^\n]*\
-;   \n.*\)qnop q0 \(.s[0-9]*\)/\1\2\3add r20, r3, 1\n    nop ?s\2>=r20\
+;   \n.*\)qnop q0 \(.s[0-9]*\)/\1\2\3add r20, r3, 0\n    nop ?s\2>=r20\
 ;   \n    nop \4/
 
 .isa tile64

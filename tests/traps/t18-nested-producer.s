@@ -1,17 +1,16 @@
 ; trap: T18. The reader is nested in the iteration two before: no count of its
-;       loop minus a constant says that; the most recent instance does.
+;       loop minus a constant says that; the most recent instance does, and
+;       the count as it was when the iteration before this one started.
 ; expect: rewritten
 ; barriers: 1
 ; wrong: race drop copy r.r7, w
 ; wrong: race drop copy b, r
-; right: sed /^.engine \(dve\|vec\)/,/^.engine/{s/^ *mov r8, 0/&\
-;   \n    mov r21, 0\n    mov r22, 0\n    mov r23, 0/\
-;   ; s/^ *and r7, r4, 1/    mov r23, r22\n    mov r22, r21\
-;   \n    mov r21, r8\n&/; s/?\(s[0-9]*\)>=r8/?\1>=r22/}
-; wrong: race sed /^.engine \(dve\|vec\)/,/^.engine/{s/^ *mov r8, 0/&\
-;   \n    mov r21, 0\n    mov r22, 0\n    mov r23, 0/\
-;   ; s/^ *and r7, r4, 1/    mov r23, r22\n    mov r22, r21\
-;   \n    mov r21, r8\n&/; s/?\(s[0-9]*\)>=r8/?\1>=r23/}
+; right: sed /^.engine \(dve\|vec\)/,/^.engine/{\
+;   s/^\( *copy r.r7, w ?s[0-9]*\)>=r[0-9]*/\1>=r8/}
+; wrong: race sed /^.engine \(dve\|vec\)/,/^.engine/{\
+;   s/^ *mov r8, 0/&\n    mov r20, 0/\
+;   ; s/^ *mov \(r[0-9]3\), r[0-9]2/    mov r20, \1\n&/\
+;   ; s/^\( *copy r.r7, w ?s[0-9]*\)>=r[0-9]*/\1>=r20/}
 
 .isa tile64
 .kernel "t18-nested-producer"

@@ -53,7 +53,7 @@ static enum nsr_status make_needs(struct nsr_ctx *ctx, struct bench *b) {
     for (int i = 0; i < 3; i++)
       if (c >= back[i] && may_wait(t, c, c - back[i]))
         b->needs.v[b->needs.n++] =
-            (struct nsr_need){c, c - back[i], 0, NSR_NONE};
+            (struct nsr_need){c, c - back[i], 0, NSR_NONE, 0, 0};
   return NSR_OK;
 }
 

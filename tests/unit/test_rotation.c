@@ -129,12 +129,14 @@ static void choose_loop(struct nest *n, struct loop *x) {
   x->barrier = (int)prng_in(r, 0, 9) < 7 ? AT_END : (int)prng_in(r, 1, 2);
   x->bottom = x->trips > 0 && x->barrier != AT_HEADER && prng_in(r, 0, 3) == 0;
   bool twice = prng_in(r, 0, 3) == 0;
+  bool all_back = prng_in(r, 0, 3) == 0; /* all counters are set back */
   for (int e = 0; e < ENGINES; e++) {
     x->on[e].early = prng_in(r, 0, 2) == 0;
     x->on[e].twice = x->barrier == AT_END ? twice : prng_in(r, 0, 3) == 0;
     x->on[e].modulo = (int)prng_in(r, 2, 4);
-    x->on[e].advance =
-        prng_in(r, 0, 9) < 6 ? SURVIVES : prng_in(r, 0, NADVANCES - 1);
+    x->on[e].advance = all_back               ? SET_BACK
+                       : prng_in(r, 0, 9) < 6 ? SURVIVES
+                                              : prng_in(r, 0, NADVANCES - 1);
   }
 }
 
@@ -255,7 +257,7 @@ static char *kernel_text(struct prng *r, const struct set *set) {
 }
 
 struct tally {
-  unsigned kernels, refused, lagging;
+  unsigned kernels, refused, lagging, fronts, starts, proved;
 };
 
 static bool try_nest(uint64_t seed, const struct set *set,
@@ -270,6 +272,10 @@ static bool try_nest(uint64_t seed, const struct set *set,
   enum nsr_status status = nsr_dump(ctx, k, NSR_STAGE_DEPS, &options, &dump);
   tally->kernels++;
   tally->lagging += strstr(dump, "(carried) but the last") != NULL;
+  tally->fronts += strstr(dump, "in front of loop") != NULL;
+  if (status == NSR_OK)
+    status = nsr_dump(ctx, k, NSR_STAGE_PLAN, &options, &dump);
+  tally->starts += strstr(dump, "at the latest start") != NULL;
   if (status == NSR_OK)
     status = nsr_rewrite(ctx, k, NULL, 0, &options, &out, &report);
   bool good = status == NSR_OK &&
@@ -279,6 +285,8 @@ static bool try_nest(uint64_t seed, const struct set *set,
   if (!good && nsr_ctx_first_error(ctx))
     nsr_diag_format(nsr_ctx_first_error(ctx), line, sizeof line);
   tally->refused += budget;
+  tally->proved +=
+      good && (!report.proof_asked || report.proof.verdict == NSR_PROOF_PROVED);
   if (!good && !budget)
     fprintf(stderr, "seed %llu, %s: %s\n%s\n", (unsigned long long)seed,
             set->isa, line, getenv("NSR_KERNELS") ? "" : text);
@@ -294,11 +302,15 @@ static void test_rotation(void **state) {
   struct tally tally = {0};
   for (uint64_t seed = r.state; seed < r.state + kernels; seed++)
     bad += !try_nest(seed, &sets[seed % SETS], &tally);
-  printf("%u nests, %u refused, %u with lags\n", tally.kernels, tally.refused,
-         tally.lagging);
+  printf("%u nests, %u refused, %u with lags, %u with waits in front of loops, "
+         "%u with counts as of starts, %u proved\n",
+         tally.kernels, tally.refused, tally.lagging, tally.fronts,
+         tally.starts, tally.proved);
   assert_int_equal(bad, 0);
   assert_true(tally.refused * 10 < kernels);
   assert_true(tally.lagging * 10 > kernels);
+  assert_true(tally.fronts * 20 > kernels && tally.starts * 100 > kernels);
+  assert_int_equal(tally.proved, kernels - tally.refused);
 }
 
 int main(void) {
