@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/work.h"
+#include "sync/behind.h"
 #include "sync/hoist.h"
 #include "sync/published.h"
 #include "sync/scheme.h"
@@ -440,6 +441,19 @@ static bool forget_starts(struct nsr_needs *needs) {
   return any;
 }
 
+/* A marker tells more than the work in front of it, so who waits for it may
+ * wait for more: that is for where the exact waits do not fit. */
+static enum nsr_status choose_behind(struct plan *p,
+                                     const struct nsr_needs *needs,
+                                     const struct nsr_budget *budget) {
+  struct nsr_needs behind;
+  bool any;
+  if (nsr_scheme_waits_outside(p->t->program))
+    return NSR_OK;
+  NSR_TRY(nsr_needs_behind(p->ctx, p->t, needs, &behind, &any));
+  return any ? nsr_scheme_choose(p->ctx, p->t, &behind, budget, &p->c) : NSR_OK;
+}
+
 enum nsr_status nsr_plan_make(struct nsr_ctx *ctx, const struct nsr_tree *tree,
                               const struct nsr_needs *needs,
                               const struct nsr_budget *budget,
@@ -460,6 +474,8 @@ enum nsr_status nsr_plan_make(struct nsr_ctx *ctx, const struct nsr_tree *tree,
     p = (struct plan){.ctx = ctx, .t = tree};
     NSR_TRY(nsr_scheme_choose(ctx, tree, &some, budget, &p.c));
   }
+  if (p.c.lack.any)
+    NSR_TRY(choose_behind(&p, &some, budget));
   out->lack = p.c.lack;
   return out->lack.any ? NSR_OK : build(&p, out);
 }

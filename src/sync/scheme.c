@@ -621,8 +621,7 @@ static enum nsr_status all_pooled(struct choice *p, bool weigh) {
   return NSR_OK;
 }
 
-/* Whether anything waits for others. */
-static bool waits_outside(const struct nsr_program *p) {
+bool nsr_scheme_waits_outside(const struct nsr_program *p) {
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     for (uint32_t i = 0; p->stream[e] && i < p->stream[e]->n; i++)
       if (p->nodes[e][i].foreign_wait)
@@ -648,7 +647,7 @@ static enum nsr_status choose_outside(struct choice *p) {
 }
 
 static enum nsr_status choose(struct choice *p) {
-  if (waits_outside(p->t->program))
+  if (nsr_scheme_waits_outside(p->t->program))
     return choose_outside(p);
   switch (p->scheme) {
   case NSR_SCHEME_PER_LOOP:
@@ -751,7 +750,7 @@ enum nsr_status nsr_scheme_publish(struct nsr_ctx *ctx,
                      .needs = needs,
                      .scheme = budget->published,
                      .c = out};
-  if (totals && waits_outside(tree->program))
+  if (totals && nsr_scheme_waits_outside(tree->program))
     return choose_outside(&p);
   NSR_TRY(prepare(&p, budget->published == NSR_SCHEME_PER_INSTRUCTION, budget));
   set_scheme(&p, totals ? 0 : out->norder, false, false);

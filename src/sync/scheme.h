@@ -43,6 +43,9 @@ NSR_MUST_USE enum nsr_status nsr_scheme_publish(struct nsr_ctx *ctx,
                                                 const struct nsr_budget *budget,
                                                 struct nsr_chosen *out);
 
+/* Whether anything waits for others. */
+bool nsr_scheme_waits_outside(const struct nsr_program *p);
+
 /* The scheme's name; "mixed": some loops are their own. */
 const char *nsr_scheme_used(const struct nsr_chosen *c);
 
