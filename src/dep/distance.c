@@ -18,7 +18,8 @@ enum nsr_status nsr_distances_init(struct nsr_ctx *ctx,
   *out = (struct nsr_distances){.tree = tree};
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     if (tree->program->stream[e])
-      NSR_TRY(nsr_values_build(ctx, &tree->local[e], &out->values[e]));
+      NSR_TRY(nsr_values_build(ctx, &tree->local[e], &tree->congruence,
+                               &out->values[e]));
   return NSR_OK;
 }
 
@@ -30,14 +31,14 @@ bool nsr_distance_every(const struct nsr_distances *d, uint32_t w,
          d->values[x->engine].every[g->block_of[x->insn]];
 }
 
-/* The common loop that is an engine's own one, around a scope; NSR_NONE where
- * its iterations are not numbered alike on all engines. */
+/* The common loop that is an engine's own one, around a scope; NSR_NONE: none.
+ */
 static uint32_t common_loop(const struct nsr_tree *t, uint32_t scope,
                             int engine, uint32_t local) {
   while (scope != NSR_NONE && (t->scopes[scope].kind != NSR_SCOPE_LOOP ||
                                t->scopes[scope].local[engine] != local))
     scope = t->scopes[scope].parent;
-  return scope != NSR_NONE && t->scopes[scope].anchored ? scope : NSR_NONE;
+  return scope;
 }
 
 /* Member by member: what is between them may be anything in `f`. */
@@ -46,6 +47,9 @@ static void copy_form(struct nsr_form *out, const struct nsr_form *f) {
   out->period = f->period;
   out->trip = f->trip;
   out->loop = f->loop;
+  out->scale = f->scale;
+  out->symbol = f->symbol;
+  out->symbol_loop = f->symbol_loop;
   out->base = f->base;
   out->step = f->step;
   memcpy(out->values, f->values, sizeof out->values);
@@ -65,12 +69,23 @@ void nsr_pattern_of(const struct nsr_distances *d, uint32_t w,
     return;
   struct nsr_form form =
       nsr_values_form(&d->values[work->engine], work->insn, operand);
+  const struct nsr_tree *t = d->tree;
+  bool known = true;
   copy_form(&out->form, &form);
-  if (form.loop == NSR_NONE)
-    return;
-  out->form.loop = common_loop(d->tree, work->scope, work->engine, form.loop);
-  if (out->form.loop == NSR_NONE)
-    out->form.kind = NSR_FORM_UNKNOWN;
+  if (form.loop != NSR_NONE) {
+    out->form.loop = common_loop(t, work->scope, work->engine, form.loop);
+    known = out->form.loop != NSR_NONE && /* numbered alike on all engines */
+            t->scopes[out->form.loop].anchored;
+  }
+  if (nsr_form_symbolic(&form) && form.symbol_loop != NSR_NONE) {
+    out->form.symbol_loop =
+        common_loop(t, work->scope, work->engine, form.symbol_loop);
+    known &= out->form.symbol_loop != NSR_NONE;
+  }
+  if (!known) {
+    memset(&out->form, 0, sizeof out->form);
+    out->form.loop = NSR_NONE;
+  }
 }
 
 /* Whether the accesses overlap with the given register values. */
@@ -132,7 +147,9 @@ uint32_t nsr_pattern_distance(const struct nsr_kernel *k,
   const struct nsr_form *fp = &p->form, *fc = &c->form;
   *exact = true;
   if (fp->kind == NSR_FORM_CONST && fc->kind == NSR_FORM_CONST)
-    return least;
+    return nsr_form_symbolic(fp) && !meet(k, p, fp->base, c, fc->base)
+               ? NSR_NEVER
+               : least;
   if (settled(fp) && settled(fc))
     return rotating(k, p, c, least);
   if (fp->kind == NSR_FORM_AFFINE && fc->kind == NSR_FORM_AFFINE &&
@@ -140,4 +157,24 @@ uint32_t nsr_pattern_distance(const struct nsr_kernel *k,
     return advancing(k, p, c, least, exact);
   *exact = false;
   return least;
+}
+
+/* Whether what a form counts stays in an iteration of the loop. */
+static bool stays_in(const struct nsr_tree *t, const struct nsr_form *f,
+                     uint32_t loop) {
+  return f->loop == NSR_NONE || nsr_common_in(t, loop, f->loop);
+}
+
+bool nsr_pattern_apart(const struct nsr_distances *d,
+                       const struct nsr_pattern *p,
+                       const struct nsr_pattern *c) {
+  const struct nsr_form *fp = &p->form, *fc = &c->form;
+  bool alike = fp->loop == NSR_NONE || fc->loop == NSR_NONE ||
+               (fp->loop == fc->loop && fp->trip == fc->trip);
+  bool exact;
+  if (!alike || !stays_in(d->tree, fp, fp->symbol_loop) ||
+      !stays_in(d->tree, fc, fp->symbol_loop))
+    return false;
+  return nsr_pattern_distance(d->tree->program->k, p, c, 0, &exact) > 0 &&
+         exact;
 }

@@ -23,7 +23,7 @@ struct nsr_pattern {
   struct nsr_operand op;
   uint32_t tensor;      /* it is tied to, NSR_NONE: none */
   struct nsr_form form; /* of the address register; a constant where there is
-                           none; form.loop is a scope of the common tree */
+                           none; its loops are scopes of the common tree */
 };
 
 /* The pattern of an operand of work w, decoded as x. Members that mean
@@ -37,11 +37,19 @@ void nsr_pattern_of(const struct nsr_distances *d, uint32_t w,
  * NSR_NEVER: none. *exact is false where addresses are not known well enough:
  * then k = least, the safe answer. Rotation with coprime or long periods and
  * affine addresses with different steps are of that kind. The patterns have
- * bytes in common, and where both move they are counted by one loop. */
+ * bytes in common, but where they are symbolic; where both move they are
+ * counted by one loop; and they are related (forms.h), while their symbol
+ * stays. */
 uint32_t nsr_pattern_distance(const struct nsr_kernel *k,
                               const struct nsr_pattern *p,
                               const struct nsr_pattern *c, uint32_t least,
                               bool *exact);
+
+/* Whether two related patterns have no byte in common in one iteration of the
+ * loop of their symbol, which is around both. */
+bool nsr_pattern_apart(const struct nsr_distances *d,
+                       const struct nsr_pattern *p,
+                       const struct nsr_pattern *c);
 
 /* Whether work w runs exactly once in each iteration of a loop that counts
  * addresses. */

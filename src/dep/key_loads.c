@@ -17,7 +17,7 @@ static void number_loads(struct check *c) {
     const struct nsr_work *x = &c->t->works[w];
     const struct nsr_key_load *load =
         x->marker ? NULL
-                  : nsr_congruence_load(&c->t->congruence, x->engine, x->insn);
+                  : nsr_congruence_kept(&c->t->congruence, x->engine, x->insn);
     c->number[w] = load ? load->number : NSR_NONE;
   }
 }

@@ -58,6 +58,24 @@ static void set_most_recent(struct nsr_dep *d) {
   d->front = d->once = false;
 }
 
+/* Of addresses with a symbol that is not the same for both, or not the same in
+ * all iterations of a loop. Where they are apart in each of them, conflicts are
+ * an iteration away. */
+static void set_symbolic(const struct nsr_distances *x,
+                         const struct nsr_pattern *p,
+                         const struct nsr_pattern *c, bool together,
+                         struct nsr_dep *d) {
+  bool apart = nsr_form_related(&p->form, &c->form) && d->p < d->c &&
+               nsr_pattern_apart(x, p, c);
+  set_most_recent(d);
+  if (apart) {
+    d->loop = p->form.symbol_loop;
+    set_lag(x, false, 1, d);
+  }
+  d->distance = apart || !together;
+  d->exact = d->sure = false;
+}
+
 bool nsr_lag_set(const struct nsr_distances *x, const struct nsr_pattern *p,
                  const struct nsr_pattern *c, struct nsr_lag_of of,
                  struct nsr_dep *d) {
@@ -65,11 +83,18 @@ bool nsr_lag_set(const struct nsr_distances *x, const struct nsr_pattern *p,
   bool trip = p->form.trip || c->form.trip;
   uint32_t inner = nsr_common_loop(
       t, nsr_common_shared(t, t->works[d->p].scope, t->works[d->c].scope));
+  bool symbolic = nsr_form_symbolic(&p->form);
+  if (!nsr_form_related(&p->form, &c->form) ||
+      (symbolic && p->form.symbol_loop != NSR_NONE)) {
+    d->loop = inner;
+    set_symbolic(x, p, c, of.together, d);
+    return true;
+  }
   d->loop = counting_loop(t, &p->form, &c->form, d);
   bool exact = d->loop != NSR_NONE;
   if (!exact) {
     d->loop = inner;
-    exact = inner != NSR_NONE && p->form.kind == NSR_FORM_CONST &&
+    exact = (symbolic || inner != NSR_NONE) && p->form.kind == NSR_FORM_CONST &&
             c->form.kind == NSR_FORM_CONST;
   }
   /* a loop inside that one may be around both */
@@ -80,6 +105,7 @@ bool nsr_lag_set(const struct nsr_distances *x, const struct nsr_pattern *p,
     k = nsr_pattern_distance(t->program->k, p, c, k, &exact);
   if (k == NSR_NEVER && !trip)
     return false;
+  exact &= d->loop != NSR_NONE;
   if (exact)
     set_lag(x, trip, k, d);
   else

@@ -122,11 +122,14 @@ static bool bigger(const struct nsr_footprint *a,
 static void footprint_of(const struct finder *f, const struct nsr_pattern *p,
                          struct nsr_footprint *out) {
   const struct nsr_kernel *k = f->t->program->k;
-  if (p->form.kind == NSR_FORM_CONST) {
+  bool symbolic = nsr_form_symbolic(&p->form);
+  if (p->form.kind == NSR_FORM_CONST && !symbolic) {
     nsr_footprint_of(k, &p->op, p->tensor, &p->form.base, out);
     return;
   }
   nsr_footprint_of(k, &p->op, p->tensor, NULL, out);
+  if (symbolic)
+    return;
   for (int t = 0; p->form.kind == NSR_FORM_PERIODIC && t < p->form.period;
        t++) {
     struct nsr_footprint x;
@@ -149,7 +152,8 @@ static enum nsr_status push_site(struct finder *f, uint32_t w,
                                  const struct nsr_pattern *pattern,
                                  enum nsr_role role) {
   bool moves = pattern->form.kind == NSR_FORM_AFFINE ||
-               pattern->form.kind == NSR_FORM_PERIODIC;
+               pattern->form.kind == NSR_FORM_PERIODIC ||
+               nsr_form_symbolic(&pattern->form);
   struct nsr_site s = {.work = w,
                        .reads = nsr_role_reads(role),
                        .writes = nsr_role_writes(role),

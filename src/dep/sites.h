@@ -24,7 +24,8 @@ struct nsr_site_group {
   struct nsr_footprint footprint; /* of all iterations; role R or RW */
   struct nsr_pattern pattern;     /* of one of its sites */
   uint32_t tensor;         /* of all its sites, if facts name it, or NSR_NONE */
-  bool moves;              /* the bytes differ from iteration to iteration */
+  bool moves;              /* the bytes differ from iteration to iteration,
+                              or nobody knows which they are */
   bool linked;             /* to some group; otherwise nobody cares */
   uint32_t self;           /* its link to itself, NSR_NONE: it never writes */
   uint32_t first_up, nups; /* links to groups with more links, in

@@ -1,7 +1,6 @@
 /* congruence.c - value numbers over (engine, register). */
 #include "ir/congruence.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bitset.h"
@@ -201,31 +200,6 @@ static uint32_t make_operation(struct numbers *n, enum nsr_ctl op, uint32_t a,
   return make(n, OPERATION + op, swap ? b : a, swap ? a : b, c);
 }
 
-/* ---- loads by place */
-
-static int by_place(const void *a, const void *b) {
-  const struct nsr_key_load *x = a, *y = b;
-  if (x->engine != y->engine)
-    return x->engine < y->engine ? -1 : 1;
-  return x->insn < y->insn ? -1 : x->insn > y->insn;
-}
-
-void nsr_key_loads_sort(struct nsr_key_load *v, size_t n) {
-  if (n)
-    qsort(v, n, sizeof *v, by_place);
-}
-
-static const struct nsr_key_load *
-find_load(const struct nsr_key_load *v, size_t n, int engine, uint32_t insn) {
-  struct nsr_key_load key = {(uint8_t)engine, insn, 0};
-  return n ? bsearch(&key, v, n, sizeof key, by_place) : NULL;
-}
-
-const struct nsr_key_load *nsr_congruence_load(const struct nsr_congruence *c,
-                                               int engine, uint32_t insn) {
-  return find_load(c->loads, c->nloads, engine, insn);
-}
-
 /* ---- instructions */
 
 static uint32_t value_of(struct walk *w, const uint32_t *env,
@@ -245,12 +219,11 @@ static uint32_t word_of(struct walk *w, const struct nsr_operand *o) {
 static enum nsr_status load(struct walk *w, uint32_t *env, uint32_t i,
                             const struct nsr_insn *x) {
   const struct nsr_operand *o = &x->operands[0];
-  if (find_load(w->n->doubts->v, w->n->doubts->n, w->g->engine, i)) {
-    env[x->dst] = unknown(w->n);
-    return NSR_OK;
-  }
-  uint32_t address = o->reg < 0 ? constant(w->n, 0) : env[o->reg];
-  uint32_t number = make(w->n, LOAD, word_of(w, o), address, w->region);
+  uint32_t address = o->reg < 0 ? constant(w->n, 0) : env[o->reg], number;
+  if (nsr_key_loads_find(w->n->doubts->v, w->n->doubts->n, w->g->engine, i))
+    number = unknown(w->n);
+  else
+    number = make(w->n, LOAD, word_of(w, o), address, w->region);
   env[x->dst] = number;
   NSR_PUSH(w->n->ctx, NSR_SCRATCH, &w->n->loads,
            (struct nsr_key_load){(uint8_t)w->g->engine, i, number});
@@ -674,7 +647,7 @@ static int parts_of(const struct nsr_key_node *x, uint32_t out[3]) {
 enum nsr_status nsr_congruence_keep(struct nsr_ctx *ctx,
                                     struct nsr_congruence *c,
                                     const uint32_t *keys, size_t n) {
-  bool *seen;
+  bool *seen, *loaded, *shared; /* by number */
   struct nsr_key_load *kept;
   uint32_t nkept = 0;
   NSR_VEC(uint32_t) stack = {0};
@@ -690,10 +663,18 @@ enum nsr_status nsr_congruence_keep(struct nsr_ctx *ctx,
     for (int i = parts_of(&c->nodes[number], parts); i-- > 0;)
       NSR_PUSH(ctx, NSR_SCRATCH, &stack, parts[i]);
   }
+  NSR_NEW(ctx, NSR_SCRATCH, loaded, c->nnodes);
+  NSR_NEW(ctx, NSR_SCRATCH, shared, c->nnodes);
+  for (uint32_t i = 0; i < c->nloads; i++) {
+    shared[c->loads[i].number] |= loaded[c->loads[i].number];
+    loaded[c->loads[i].number] = true;
+  }
+  nsr_key_loads_sort(c->loads, c->nloads);
   for (uint32_t i = 0; i < c->nloads; i++)
-    if (seen[c->loads[i].number])
+    if (seen[c->loads[i].number] || shared[c->loads[i].number])
       kept[nkept++] = c->loads[i];
-  nsr_key_loads_sort(kept, nkept);
+  c->all = c->loads;
+  c->nall = c->nloads;
   c->loads = kept;
   c->nloads = nkept;
   return NSR_OK;

@@ -25,12 +25,17 @@ struct nsr_key_loads {
   size_t n, cap;
 };
 void nsr_key_loads_sort(struct nsr_key_load *v, size_t n);
+/* The one of a place among n, which are sorted; NULL: none. */
+const struct nsr_key_load *nsr_key_loads_find(const struct nsr_key_load *v,
+                                              size_t n, int engine,
+                                              uint32_t insn);
 
 struct nsr_key_node; /* how a value was made: private */
 
 struct nsr_congruence {
-  uint32_t nloads, nnodes;
-  struct nsr_key_load *loads;       /* by place, once kept */
+  uint32_t nloads, nall, nnodes;
+  struct nsr_key_load *loads;       /* by place, once kept: that are kept */
+  struct nsr_key_load *all;         /* by place, once kept */
   const struct nsr_key_node *nodes; /* by number; NULL once done with */
 };
 
@@ -43,14 +48,19 @@ nsr_congruence_find(struct nsr_ctx *ctx, struct nsr_scopes *scopes,
                     const struct nsr_key_loads *doubts,
                     struct nsr_congruence *out);
 
-/* Leaves those loads that the keys rest on. */
+/* Leaves those loads that the keys rest on, and those that have a number in
+ * common. */
 NSR_MUST_USE enum nsr_status nsr_congruence_keep(struct nsr_ctx *ctx,
                                                  struct nsr_congruence *c,
                                                  const uint32_t *keys,
                                                  size_t n);
 
-/* The load at a place, among those that are kept; NULL: none. */
+/* The load at a place; NULL: none. */
 const struct nsr_key_load *nsr_congruence_load(const struct nsr_congruence *c,
+                                               int engine, uint32_t insn);
+
+/* The same, among those that are kept. */
+const struct nsr_key_load *nsr_congruence_kept(const struct nsr_congruence *c,
                                                int engine, uint32_t insn);
 
 #endif

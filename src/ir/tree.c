@@ -588,12 +588,14 @@ static enum nsr_status keep(struct build *b, struct nsr_mark mark,
   struct nsr_kept kept[] = {{b->scopes.v, b->scopes.n * sizeof *b->scopes.v},
                             {b->parts.v, b->parts.n * sizeof *b->parts.v},
                             {b->works.v, b->works.n * sizeof *b->works.v},
-                            {c->loads, c->nloads * sizeof *c->loads}};
-  NSR_TRY(nsr_scratch_release_but(b->ctx, mark, kept, 4));
+                            {c->loads, c->nloads * sizeof *c->loads},
+                            {c->all, c->nall * sizeof *c->all}};
+  NSR_TRY(nsr_scratch_release_but(b->ctx, mark, kept, 5));
   out->scopes = kept[0].p;
   out->parts = kept[1].p;
   out->works = kept[2].p;
   c->loads = kept[3].p;
+  c->all = kept[4].p;
   c->nodes = NULL;
   return NSR_OK;
 }

@@ -8,6 +8,19 @@ struct nsr_form nsr_form_constant(int32_t v) {
   return (struct nsr_form){.kind = NSR_FORM_CONST, .base = v, .loop = NSR_NONE};
 }
 
+struct nsr_form nsr_form_loaded(uint32_t symbol, uint32_t loop) {
+  return (struct nsr_form){.kind = NSR_FORM_CONST,
+                           .scale = 1,
+                           .symbol = symbol,
+                           .symbol_loop = loop,
+                           .loop = NSR_NONE};
+}
+
+bool nsr_form_related(const struct nsr_form *a, const struct nsr_form *b) {
+  return a->scale == b->scale && a->symbol == b->symbol &&
+         a->symbol_loop == b->symbol_loop;
+}
+
 int32_t nsr_form_at(const struct nsr_form *f, uint32_t t) {
   switch (f->kind) {
   case NSR_FORM_AFFINE:
@@ -21,7 +34,7 @@ int32_t nsr_form_at(const struct nsr_form *f, uint32_t t) {
 
 bool nsr_form_equal(const struct nsr_form *a, const struct nsr_form *b) {
   if (a->kind != b->kind || a->kind == NSR_FORM_UNKNOWN || a->loop != b->loop ||
-      a->trip != b->trip)
+      a->trip != b->trip || !nsr_form_related(a, b))
     return false;
   if (a->kind != NSR_FORM_PERIODIC)
     return a->base == b->base && a->step == b->step;
@@ -190,9 +203,53 @@ static bool alike(const struct nsr_form *a, const struct nsr_form *b) {
 }
 
 static struct nsr_form combine(enum nsr_ctl op, const struct nsr_form *a,
+                               const struct nsr_form *b);
+
+/* f with a symbol as often as told. */
+static struct nsr_form with_symbol(struct nsr_form f, const struct nsr_form *of,
+                                   int32_t scale) {
+  f.scale = scale;
+  f.symbol = scale ? of->symbol : 0;
+  f.symbol_loop = scale ? of->symbol_loop : 0;
+  return f;
+}
+
+/* What is linear in the one symbol that there is. */
+static struct nsr_form combine_symbols(enum nsr_ctl op,
+                                       const struct nsr_form *a,
+                                       const struct nsr_form *b) {
+  const struct nsr_form *of = nsr_form_symbolic(a) ? a : b;
+  struct nsr_form x = with_symbol(*a, NULL, 0), y = with_symbol(*b, NULL, 0);
+  struct nsr_form f = combine(op, &x, &y);
+  int64_t scale;
+  if (f.kind == NSR_FORM_UNKNOWN)
+    return f;
+  if (op == NSR_CTL_ADD || op == NSR_CTL_SUB) {
+    if (nsr_form_symbolic(a) && nsr_form_symbolic(b) &&
+        (a->symbol != b->symbol || a->symbol_loop != b->symbol_loop))
+      return nsr_form_unknown;
+    scale = op == NSR_CTL_ADD ? (int64_t)a->scale + b->scale
+                              : (int64_t)a->scale - b->scale;
+    return with_symbol(f, of, wrap(scale));
+  }
+  const struct nsr_form *times = nsr_form_symbolic(a) ? b : a;
+  if (times->kind != NSR_FORM_CONST || nsr_form_symbolic(times))
+    return nsr_form_unknown;
+  if (op == NSR_CTL_SHL && times == b && b->base >= 0 && b->base < 31)
+    scale = (int64_t)of->scale * (INT32_C(1) << b->base);
+  else if (op == NSR_CTL_MUL)
+    scale = (int64_t)of->scale * times->base;
+  else
+    return nsr_form_unknown;
+  return with_symbol(f, of, wrap(scale));
+}
+
+static struct nsr_form combine(enum nsr_ctl op, const struct nsr_form *a,
                                const struct nsr_form *b) {
   if (a->kind == NSR_FORM_UNKNOWN || b->kind == NSR_FORM_UNKNOWN)
     return nsr_form_unknown;
+  if (nsr_form_symbolic(a) || nsr_form_symbolic(b))
+    return combine_symbols(op, a, b);
   if (!alike(a, b))
     return nsr_form_unknown;
   if (!nsr_form_counts(a) && !nsr_form_counts(b))
@@ -224,7 +281,8 @@ struct nsr_form nsr_form_taken(const struct nsr_form *env,
 }
 
 static bool settled(const struct nsr_form *f) {
-  return f->kind == NSR_FORM_CONST || f->kind == NSR_FORM_PERIODIC;
+  return !nsr_form_symbolic(f) &&
+         (f->kind == NSR_FORM_CONST || f->kind == NSR_FORM_PERIODIC);
 }
 
 /* What is chosen by a constant may be anything. */

@@ -1,4 +1,9 @@
-/* forms.h - what a register may hold, as a function of a loop's iterations. */
+/* forms.h - what a register may hold, as a function of a loop's iterations.
+ *
+ * To each form a multiple of a symbol may be added: of a word that has been
+ * loaded, which nobody knows, but which is the same wherever the symbol is, in
+ * one iteration of the loop around the load.
+ */
 #ifndef NSR_MEM_FORMS_H
 #define NSR_MEM_FORMS_H
 
@@ -20,7 +25,11 @@ enum nsr_form_kind {
 struct nsr_form {
   uint8_t kind; /* enum nsr_form_kind */
   uint8_t period;
-  bool trip;     /* t counts from the last entry of the loop */
+  bool trip;            /* t counts from the last entry of the loop */
+  int32_t scale;        /* of the symbol, 0: there is none */
+  uint32_t symbol;      /* the value number of the loaded word */
+  uint32_t symbol_loop; /* the scope of the innermost loop around the load,
+                           NSR_NONE: none; 0 without a symbol */
   uint32_t loop; /* its scope, whose iterations t counts; NSR_NONE: constant */
   int32_t base, step;
   int32_t values[NSR_MAX_PERIOD];
@@ -28,6 +37,14 @@ struct nsr_form {
 
 extern const struct nsr_form nsr_form_unknown;
 struct nsr_form nsr_form_constant(int32_t v);
+struct nsr_form nsr_form_loaded(uint32_t symbol, uint32_t loop);
+
+/* Whether nothing is known of a form but in relation to others. */
+static inline bool nsr_form_symbolic(const struct nsr_form *f) {
+  return f->scale != 0;
+}
+/* Whether both have the same symbol as often, or none. */
+bool nsr_form_related(const struct nsr_form *a, const struct nsr_form *b);
 
 /* Whether both are the same known value. */
 bool nsr_form_equal(const struct nsr_form *a, const struct nsr_form *b);
@@ -42,7 +59,7 @@ uint32_t nsr_form_period(const struct nsr_form *f);
 /* The least common multiple of two periods. */
 uint32_t nsr_common_period(uint32_t a, uint32_t b);
 
-/* The value in iteration t; f is not unknown. */
+/* The value in iteration t, without the symbol; f is not unknown. */
 int32_t nsr_form_at(const struct nsr_form *f, uint32_t t);
 
 /* What an operation or comparison gives; false: a fault, or none of these. */

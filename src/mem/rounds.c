@@ -192,32 +192,43 @@ static bool sought(const struct seek *k, uint32_t q) {
          k->found[q].kind == NSR_FORM_UNKNOWN;
 }
 
-static struct nsr_form affine(const struct seek *k, int32_t base,
-                              int32_t step) {
-  return (struct nsr_form){.kind = NSR_FORM_AFFINE,
-                           .trip = k->trip,
-                           .loop = k->scope,
-                           .base = base,
-                           .step = step};
+static bool is_constant(const struct nsr_form *f) {
+  return f->kind == NSR_FORM_CONST && !nsr_form_symbolic(f);
+}
+
+/* The same, of what may come again: a value that is known. */
+static bool may_turn(const struct seek *k, uint32_t q) {
+  return sought(k, q) && is_constant(&k->before[q]);
+}
+
+/* From what it is in front of the loop. */
+static struct nsr_form affine(const struct seek *k, uint32_t q, int32_t step) {
+  struct nsr_form f = k->before[q];
+  f.kind = NSR_FORM_AFFINE;
+  f.trip = k->trip;
+  f.loop = k->scope;
+  f.step = step;
+  return f;
 }
 
 static void find_counters(const struct nsr_round *r, const struct seek *k) {
   for (uint32_t q = 0; q < r->nregs; q++)
     if (sought(k, q) && k->at[q].kind == NSR_FORM_START &&
-        k->at[q].step == (int32_t)q)
-      k->found[q] = affine(k, k->before[q].base, k->at[q].base);
+        !nsr_form_symbolic(&k->at[q]) && k->at[q].step == (int32_t)q)
+      k->found[q] = affine(k, q, k->at[q].base);
 }
 
 /* What takes over a counter of the iteration before, as if it had always. */
 static void find_followers(const struct nsr_round *r, const struct seek *k) {
   for (uint32_t q = 0; q < r->nregs; q++) {
-    if (!sought(k, q) || k->at[q].kind != NSR_FORM_START)
+    if (!sought(k, q) || k->at[q].kind != NSR_FORM_START ||
+        nsr_form_symbolic(&k->at[q]))
       continue;
     const struct nsr_form *of = &k->found[k->at[q].step];
-    if (of->kind == NSR_FORM_AFFINE &&
+    if (of->kind == NSR_FORM_AFFINE && nsr_form_related(of, &k->before[q]) &&
         (uint32_t)k->before[q].base ==
             (uint32_t)of->base - (uint32_t)of->step + (uint32_t)k->at[q].base)
-      k->found[q] = affine(k, k->before[q].base, of->step);
+      k->found[q] = affine(k, q, of->step);
   }
 }
 
@@ -235,7 +246,7 @@ static void start_round(const struct nsr_round *r, const struct seek *k,
 static bool all_turn(const struct nsr_round *r, const struct seek *k) {
   bool all = true;
   for (uint32_t q = 0; q < r->nregs; q++)
-    if (k->turns[q] && k->now[q].kind != NSR_FORM_CONST) {
+    if (k->turns[q] && !is_constant(&k->now[q])) {
       k->turns[q] = false;
       all = false;
     }
@@ -255,7 +266,7 @@ static uint32_t turn(struct nsr_round *r, const struct seek *k,
                      int32_t *values) {
   uint32_t left = 2 * MOST_ROUNDS, n = 0;
   for (uint32_t q = 0; q < r->nregs; q++)
-    k->turns[q] = sought(k, q);
+    k->turns[q] = may_turn(k, q);
   memcpy(k->now, k->before, r->nregs * sizeof *k->now);
   while (left-- > 0 && n < MOST_ROUNDS) {
     start_round(r, k, values + (size_t)n * r->nregs);
@@ -296,7 +307,7 @@ static struct nsr_form rotation(const struct nsr_round *r, const struct seek *k,
 static void find_orbits(struct nsr_round *r, const struct seek *k) {
   int32_t *values = r->turned;
   for (uint32_t q = 0; q < r->nregs; q++) {
-    if (!sought(k, q))
+    if (!may_turn(k, q))
       continue;
     int32_t v = k->before[q].base;
     for (uint32_t n = 0; n < NSR_MAX_PERIOD; n++) {
@@ -304,7 +315,7 @@ static void find_orbits(struct nsr_round *r, const struct seek *k) {
       memcpy(k->now, k->fixed, r->nregs * sizeof *k->now);
       k->now[q] = nsr_form_constant(v);
       run_round(r, k->now);
-      if (k->now[q].kind != NSR_FORM_CONST)
+      if (!is_constant(&k->now[q]))
         break;
       v = k->now[q].base;
       if (v == k->before[q].base) {

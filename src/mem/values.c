@@ -11,6 +11,7 @@
 struct build {
   struct nsr_ctx *ctx;
   const struct nsr_scopes *t;
+  const struct nsr_congruence *c;
   const struct nsr_cfg *g;
   uint32_t nregs;
   struct nsr_pieces envs; /* a form by register */
@@ -246,7 +247,8 @@ static enum nsr_status record(struct build *b, const struct nsr_form *env,
   return NSR_OK;
 }
 
-static enum nsr_status walk(struct build *b, uint32_t scope, bool in_loop,
+/* loop: the innermost one around, NSR_NONE: none. */
+static enum nsr_status walk(struct build *b, uint32_t scope, uint32_t loop,
                             struct nsr_form *env);
 
 /* A branch in front of arms. */
@@ -258,7 +260,7 @@ struct test {
 /* A nested loop, or code without structure; afterwards what it sets is
  * unknown. */
 static enum nsr_status walk_nested(struct build *b, uint32_t scope,
-                                   bool in_loop, struct nsr_form *env) {
+                                   uint32_t loop, struct nsr_form *env) {
   struct nsr_form *inner;
   uint64_t *set;
   NSR_TAKE(&b->bits, set);
@@ -268,8 +270,8 @@ static enum nsr_status walk_nested(struct build *b, uint32_t scope,
     NSR_TAKE(&b->envs, inner);
     memcpy(inner, env, b->nregs * sizeof *env);
     NSR_TRY(count_back(b, loop_of(b, scope), env, &b->back[scope]));
-    NSR_TRY(enter_loop(b, scope, in_loop, set, inner));
-    NSR_TRY(walk(b, scope, true, inner));
+    NSR_TRY(enter_loop(b, scope, loop != NSR_NONE, set, inner));
+    NSR_TRY(walk(b, scope, scope, inner));
     nsr_piece_give(&b->envs, inner);
   }
   nsr_forms_forget(env, b->nregs, set);
@@ -277,16 +279,16 @@ static enum nsr_status walk_nested(struct build *b, uint32_t scope,
   return NSR_OK;
 }
 
-static enum nsr_status walk_arm(struct build *b, uint32_t scope, bool in_loop,
+static enum nsr_status walk_arm(struct build *b, uint32_t scope, uint32_t loop,
                                 uint64_t *set, struct nsr_form *env) {
   nsr_scopes_sets(b->t, scope, NULL, set, NULL);
-  return walk(b, scope, in_loop, env);
+  return walk(b, scope, loop, env);
 }
 
 /* One arm or two of a branch; afterwards what they set is what the branch
  * chooses. */
 static enum nsr_status walk_arms(struct build *b, const struct nsr_item *it,
-                                 bool two, bool in_loop,
+                                 bool two, uint32_t loop,
                                  const struct test *test,
                                  struct nsr_form *env) {
   struct nsr_form *one, *other;
@@ -297,9 +299,9 @@ static enum nsr_status walk_arms(struct build *b, const struct nsr_item *it,
   clear_bits(b, set);
   memcpy(one, env, b->nregs * sizeof *env);
   memcpy(other, env, b->nregs * sizeof *env);
-  NSR_TRY(walk_arm(b, it[0].first, in_loop, set, one));
+  NSR_TRY(walk_arm(b, it[0].first, loop, set, one));
   if (two)
-    NSR_TRY(walk_arm(b, it[1].first, in_loop, set, other));
+    NSR_TRY(walk_arm(b, it[1].first, loop, set, other));
   bool target = test->target == b->t->scopes[it[0].first].entry;
   for (uint32_t q = 0; q < b->nregs; q++)
     if (nsr_bit(set, q))
@@ -312,7 +314,8 @@ static enum nsr_status walk_arms(struct build *b, const struct nsr_item *it,
 }
 
 static enum nsr_status walk_piece(struct build *b, const struct nsr_item *it,
-                                  struct test *test, struct nsr_form *env) {
+                                  uint32_t loop, struct test *test,
+                                  struct nsr_form *env) {
   const struct nsr_node *nodes = b->g->program->nodes[b->g->engine];
   test->taken = nsr_form_unknown;
   for (uint32_t j = it->first; j < it->first + it->n; j++) {
@@ -320,25 +323,30 @@ static enum nsr_status walk_piece(struct build *b, const struct nsr_item *it,
     NSR_TRY(decode(b, j, &x));
     NSR_TRY(record(b, env, j, &x));
     nsr_forms_apply(env, &x);
+    const struct nsr_key_load *load =
+        x.desc->cls == NSR_LOAD ? nsr_congruence_load(b->c, b->g->engine, j)
+                                : NULL;
+    if (load)
+      env[x.dst] = nsr_form_loaded(load->number, loop);
     if (nodes[j].ctl == NSR_CTL_BR && !nodes[j].always)
       *test = (struct test){(uint32_t)nodes[j].aux, nsr_form_taken(env, &x)};
   }
   return NSR_OK;
 }
 
-static enum nsr_status walk(struct build *b, uint32_t scope, bool in_loop,
+static enum nsr_status walk(struct build *b, uint32_t scope, uint32_t loop,
                             struct nsr_form *env) {
   const struct nsr_scope *s = &b->t->scopes[scope];
   struct test test = {NSR_NONE, nsr_form_unknown};
   for (uint32_t i = 0; i < s->nitems; i++) {
     const struct nsr_item *it = &b->t->items[s->first_item + i];
     if (!it->is_scope) {
-      NSR_TRY(walk_piece(b, it, &test, env));
+      NSR_TRY(walk_piece(b, it, loop, &test, env));
     } else if (b->t->scopes[it->first].kind != NSR_SCOPE_ARM) {
-      NSR_TRY(walk_nested(b, it->first, in_loop, env));
+      NSR_TRY(walk_nested(b, it->first, loop, env));
     } else {
       bool two = nsr_scopes_two_arms(b->t, s, i);
-      NSR_TRY(walk_arms(b, it, two, in_loop, &test, env));
+      NSR_TRY(walk_arms(b, it, two, loop, &test, env));
       i += two;
     }
   }
@@ -354,9 +362,11 @@ static int by_place(const void *a, const void *b) {
 
 enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
                                  const struct nsr_scopes *scopes,
+                                 const struct nsr_congruence *c,
                                  struct nsr_values *out) {
   struct build b = {.ctx = ctx,
                     .t = scopes,
+                    .c = c,
                     .g = scopes->cfg,
                     .nregs = scopes->cfg->program->k->isa->registers};
   struct nsr_form *env;
@@ -376,7 +386,7 @@ enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
   NSR_NEW(ctx, NSR_SCRATCH, b.every, b.g->nblocks);
   NSR_NEW(ctx, NSR_SCRATCH, b.back, scopes->nscopes);
   memset(b.back, NSR_MANY, scopes->nscopes);
-  NSR_TRY(walk(&b, 0, false, env));
+  NSR_TRY(walk(&b, 0, NSR_NONE, env));
   if (b.forms.n)
     qsort(b.forms.v, b.forms.n, sizeof *b.forms.v, by_place);
   *out = (struct nsr_values){.scopes = scopes,

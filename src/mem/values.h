@@ -6,13 +6,14 @@
  * periodic where it is taken modulo something or cycles through a few values.
  * In a loop inside others t goes on from trip to trip, so this holds for what
  * nothing else sets; what has one value at each entry is a function of the
- * iterations of the trip. Elsewhere a value is a constant or unknown. Claims
- * hold while no counter wraps around 32 bits.
+ * iterations of the trip. Elsewhere a value is a constant, or a multiple of a
+ * loaded word plus one, or unknown. Claims hold while no counter wraps around
+ * 32 bits.
  */
 #ifndef NSR_MEM_VALUES_H
 #define NSR_MEM_VALUES_H
 
-#include "ir/scopes.h"
+#include "ir/congruence.h"
 #include "mem/forms.h"
 
 enum { NSR_MANY = 2 };
@@ -36,11 +37,13 @@ struct nsr_values {
                           so often in each trip; NSR_MANY: nobody knows */
 };
 
-/* Needs one stream's scopes; makes the forms of all its operands that have an
+/* Needs one stream's scopes, and the numbers of what its loads load; makes the
+ * forms of all its operands that have an
  * address register. Induction and rotation by rounds
  * through each loop (rounds.h). */
 NSR_MUST_USE enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
                                               const struct nsr_scopes *scopes,
+                                              const struct nsr_congruence *c,
                                               struct nsr_values *out);
 
 /* The form of an operand's register; unknown where nothing is recorded. */

@@ -18,19 +18,19 @@ struct side {
   struct nsr_operand op;
   uint32_t tensor;
   struct nsr_form form;
-  uint32_t
-      loop;   /* of the tree: that counts the form's values, NSR_NONE: none */
-  bool known; /* it has an operand whose address is known */
+  uint32_t loop;   /* of the tree: that counts the form's values, NSR_NONE:
+                      none */
+  uint32_t within; /* .. in an iteration of which its symbol stays the same */
+  bool known;      /* it has an operand whose address is known */
 };
 
-/* The loop around a scope that an engine's own one is; NSR_NONE where engines
- * may number its iterations differently. */
+/* The loop around a scope that an engine's own one is. */
 static uint32_t common_loop(const struct nsr_tree *t, uint32_t scope,
                             int engine, uint32_t local) {
   for (; scope != NSR_NONE; scope = t->scopes[scope].parent)
     if (t->scopes[scope].kind == NSR_SCOPE_LOOP &&
         t->scopes[scope].local[engine] == local)
-      return t->scopes[scope].anchored ? scope : NSR_NONE;
+      return scope;
   return NSR_NONE;
 }
 
@@ -42,7 +42,8 @@ static enum nsr_status read_side(struct nsr_ctx *ctx,
       &t->sights->s->steps[t->sights->step_of[x->slot]];
   const struct nsr_work *w = &t->tree->works[step->work];
   struct nsr_insn insn;
-  *out = (struct side){.k = p->k, .work = w, .loop = NSR_NONE};
+  *out =
+      (struct side){.k = p->k, .work = w, .loop = NSR_NONE, .within = NSR_NONE};
   if (x->operand >= NSR_MAX_OPERANDS)
     return NSR_OK;
   NSR_TRY(nsr_stream_decode(ctx, p->k, p->stream[w->engine], w->insn, &insn));
@@ -52,10 +53,16 @@ static enum nsr_status read_side(struct nsr_ctx *ctx,
   if (out->op.reg >= 0)
     out->form = nsr_values_form(&t->values[w->engine], w->insn, x->operand);
   out->known = out->form.kind != NSR_FORM_UNKNOWN;
-  if (!out->known || out->form.loop == NSR_NONE)
-    return NSR_OK;
-  out->loop = common_loop(t->tree, w->scope, w->engine, out->form.loop);
-  out->known = out->loop != NSR_NONE;
+  if (out->known && out->form.loop != NSR_NONE) {
+    out->loop = common_loop(t->tree, w->scope, w->engine, out->form.loop);
+    /* where engines number its iterations alike */
+    out->known = out->loop != NSR_NONE && t->tree->scopes[out->loop].anchored;
+  }
+  if (out->known && out->form.scale && out->form.symbol_loop != NSR_NONE) {
+    out->within =
+        common_loop(t->tree, w->scope, w->engine, out->form.symbol_loop);
+    out->known = out->within != NSR_NONE;
+  }
   return NSR_OK;
 }
 
@@ -158,6 +165,34 @@ static uint8_t starts_behind(const struct nsr_tree *t, const struct side *q,
   return (uint8_t)(d < NSR_PROVE_BACK ? d : NSR_PROVE_BACK);
 }
 
+/* Whether both add the same symbol as often to what is known. */
+static bool same_symbol(const struct side *a, const struct side *b) {
+  return a->form.scale == b->form.scale &&
+         (a->form.scale == 0 ||
+          (a->form.symbol == b->form.symbol && a->within == b->within));
+}
+
+/* Whether what counts a side's values lies around the loop, or is it. */
+static bool counted_outside(const struct nsr_tree *t, const struct side *x,
+                            uint32_t loop) {
+  return x->loop == NSR_NONE || nsr_common_in(t, loop, x->loop);
+}
+
+/* Of a symbol that each iteration of a loop has anew: accesses that do not meet
+ * in the iteration that both are in may meet those of others. */
+static void apart_within(const struct nsr_touches *t, const struct side *q,
+                         const struct side *c, struct nsr_apart *out) {
+  uint32_t loop = q->within;
+  bool exact, alike = q->loop == NSR_NONE || c->loop == NSR_NONE ||
+                      (q->loop == c->loop && q->form.trip == c->form.trip);
+  if (q->work >= c->work || !alike || !counted_outside(t->tree, q, loop) ||
+      !counted_outside(t->tree, c, loop) || first_meeting(q, c, 0, &exact) == 0)
+    return;
+  out->level = executions(1, in_each_iteration(t, q, loop), true);
+  out->loop = loop;
+  out->back = starts_behind(t->tree, q, c, loop, 1);
+}
+
 enum nsr_status nsr_touch_apart(struct nsr_ctx *ctx,
                                 const struct nsr_touches *t,
                                 const struct nsr_touch *q,
@@ -169,7 +204,16 @@ enum nsr_status nsr_touch_apart(struct nsr_ctx *ctx,
   NSR_TRY(read_side(ctx, t, q, &a));
   NSR_TRY(read_side(ctx, t, c, &b));
   uint32_t loop = counting_loop(t->tree, &a, &b);
-  if (!a.known || !b.known || loop == NSR_NONE)
+  if (!a.known || !b.known || !same_symbol(&a, &b))
+    return NSR_OK;
+  if (a.within != NSR_NONE) {
+    apart_within(t, &a, &b, out);
+    return NSR_OK;
+  }
+  bool stay = a.form.kind == NSR_FORM_CONST && b.form.kind == NSR_FORM_CONST;
+  if (a.form.scale && stay && !meet(&a, 0, &b, 0))
+    out->level = out->but_one = NSR_LEVEL_ANY;
+  if (loop == NSR_NONE || out->level == NSR_LEVEL_ANY)
     return NSR_OK;
   bool front = a.work < b.work; /* q comes first in the text */
   bool each = in_each_iteration(t, &a, loop);

@@ -20,7 +20,7 @@ static const struct nsr_key_load *load_of(const struct keys *k, uint32_t w) {
   if (w == NSR_NONE)
     return NULL;
   const struct nsr_work *x = &k->t->tree->works[w];
-  return x->marker ? NULL : nsr_congruence_load(k->c, x->engine, x->insn);
+  return x->marker ? NULL : nsr_congruence_kept(k->c, x->engine, x->insn);
 }
 
 static enum nsr_status find_spans(struct keys *k) {

@@ -72,11 +72,13 @@ static enum nsr_status add_operand(struct finder *f, uint32_t slot,
   struct nsr_footprint fp;
   if (op->reg >= 0)
     form = nsr_values_form(&f->out->values[w->engine], w->insn, operand);
-  if (form.kind == NSR_FORM_PERIODIC)
+  bool symbolic = nsr_form_symbolic(&form);
+  if (form.kind == NSR_FORM_PERIODIC && !symbolic)
     hull_of(f->k, op, tensor, &form, &fp);
   else
-    nsr_footprint_of(f->k, op, tensor,
-                     form.kind == NSR_FORM_CONST ? &form.base : NULL, &fp);
+    nsr_footprint_of(
+        f->k, op, tensor,
+        form.kind == NSR_FORM_CONST && !symbolic ? &form.base : NULL, &fp);
   return add(f, slot, (uint8_t)operand, &fp, (enum nsr_role)op->role, op->acc);
 }
 
@@ -262,7 +264,8 @@ enum nsr_status nsr_touches_find(struct nsr_ctx *ctx,
   *out = (struct nsr_touches){.sights = sights, .tree = t};
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     if (t->program->stream[e])
-      NSR_TRY(nsr_values_build(ctx, &t->local[e], &out->values[e]));
+      NSR_TRY(
+          nsr_values_build(ctx, &t->local[e], &t->congruence, &out->values[e]));
   NSR_NEW(ctx, NSR_SCRATCH, out->first, (size_t)sights->nslots + 1);
   for (uint32_t s = 0; s < sights->nslots; s++) {
     out->first[s] = (uint32_t)f.touches.n;

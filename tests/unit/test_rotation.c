@@ -6,6 +6,8 @@
  * the header, in both arms of a branch or in some iterations only; and one way
  * back to its header, or two. One access at a time, in all
  * iterations or in some, chosen by such a counter, with a barrier behind it;
+ * in one half of the buffers, that a word says which all engines load again now
+ * and then;
  * and loops that are left in their middle, so the input has no race and a lag
  * that is too large is one of the output. NSR_SEED sets the first seed,
  * NSR_KERNELS how many.
@@ -66,11 +68,24 @@ static void put_barrier(struct nest *n) {
   n->nids++;
 }
 
+/* All engines load which half of a place is used from now on, or one says which
+ * they load next. */
+static void put_half(struct nest *n) {
+  int e = (int)prng_in(n->r, 0, ENGINES - 1);
+  if (prng_in(n->r, 0, 1))
+    PUT(n, e, " mov r12, %d\n st half{0:1}, r12\n", (int)prng_in(n->r, 0, 1));
+  else
+    for (e = 0; e < ENGINES; e++)
+      PUT(n, e, " ld r13, half{0:1}\n mul r13, r13, 80\n");
+  put_barrier(n);
+}
+
 /* Where an access of engine e goes: a fixed place, a slot by the counter of
  * some loop around it, or, with one that does not turn round, ever on. */
 static void put_place(struct nest *n, int e, char *place, size_t room) {
   int m = (int)prng_in(n->r, 0, 4);
-  snprintf(place, room, "ring[4*4]");
+  bool halves = prng_in(n->r, 0, 2) == 0;
+  snprintf(place, room, halves ? "ring+r13[4*4]" : "ring[4*4]");
   if (n->level == 0 || m == 1)
     return;
   int l = n->around[prng_in(n->r, 0, n->level - 1)];
@@ -78,6 +93,8 @@ static void put_place(struct nest *n, int e, char *place, size_t room) {
   if (m)
     PUT(n, e, " rem r12, r12, %d\n", m);
   PUT(n, e, " mul r12, r12, 16\n");
+  if (halves && m)
+    PUT(n, e, " add r12, r12, r13\n");
   snprintf(place, room, "%s+r12[4*4]", m ? "ring" : "wide");
 }
 
@@ -221,6 +238,8 @@ static void put_body(struct nest *n) {
     else if (n->level < MAX_LEVEL && n->nloops < MAX_LOOPS &&
              (n->level == 0 || prng_in(n->r, 0, 2) == 0))
       put_loop(n);
+    else if (prng_in(n->r, 0, 5) == 0)
+      put_half(n);
     else
       put_access(n);
 }
@@ -231,12 +250,14 @@ static char *kernel_text(struct prng *r, const struct set *set) {
   memset(&n, 0, sizeof n);
   n.r = r;
   put_body(&n);
-  int at = snprintf(text, sizeof text,
-                    ".isa %s\n"
-                    ".tensor ring sbuf f32 [1, 20] at 0:1, 0 scratch\n"
-                    ".tensor wide sbuf f32 [1, 480] at 0:1, 0 scratch\n"
-                    ".tensor own sbuf f32 [1, 400] at 0:1, 2048 scratch\n",
-                    set->isa);
+  int at =
+      snprintf(text, sizeof text,
+               ".isa %s\n"
+               ".tensor ring sbuf f32 [1, 40] at 0:1, 0 scratch\n"
+               ".tensor wide sbuf f32 [1, 480] at 0:1, 0 scratch\n"
+               ".tensor half sbuf i32 [1, 1] at 0:1, 16384 scratch range 0 1\n"
+               ".tensor own sbuf f32 [1, 400] at 0:1, 2048 scratch\n",
+               set->isa);
   for (int l = 0; l < MAX_LOOPS; l++)
     at +=
         snprintf(text + at, sizeof text - (size_t)at,
@@ -250,6 +271,9 @@ static char *kernel_text(struct prng *r, const struct set *set) {
     for (int l = 0; l < MAX_LOOPS; l++)
       at += snprintf(text + at, sizeof text - (size_t)at,
                      " mov r%d, 0\n ld r%d, n%d\n", 4 + l, 8 + l, l);
+    at += snprintf(text + at, sizeof text - (size_t)at,
+                   " mov r13, 0\n%s sync 9998\n",
+                   e == 0 ? " mov r12, 1\n st half{0:1}, r12\n" : "");
     at += snprintf(text + at, sizeof text - (size_t)at, "%s sync 9999\n halt\n",
                    n.text[e]);
   }
