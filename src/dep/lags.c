@@ -76,6 +76,10 @@ static void set_symbolic(const struct nsr_distances *x,
   d->exact = d->sure = false;
 }
 
+static bool advances(const struct nsr_pattern *p) {
+  return p->form.kind == NSR_FORM_AFFINE;
+}
+
 bool nsr_lag_set(const struct nsr_distances *x, const struct nsr_pattern *p,
                  const struct nsr_pattern *c, struct nsr_lag_of of,
                  struct nsr_dep *d) {
@@ -103,8 +107,8 @@ bool nsr_lag_set(const struct nsr_distances *x, const struct nsr_pattern *p,
     exact = false;
   if (exact)
     k = nsr_pattern_distance(t->program->k, p, c, k, &exact);
-  if (k == NSR_NEVER && !trip)
-    return false;
+  if (k == NSR_NEVER && !(trip && (advances(p) || advances(c))))
+    return false; /* what turns comes by all its places in any trip */
   exact &= d->loop != NSR_NONE;
   if (exact)
     set_lag(x, trip, k, d);

@@ -225,7 +225,8 @@ enum nsr_status nsr_touch_apart(struct nsr_ctx *ctx,
   out->level = executions(d, each, front);
   out->loop = loop;
   out->back = starts_behind(t->tree, &a, &b, loop, d);
-  out->front = a.form.trip || b.form.trip;
+  bool turn = a.form.kind != NSR_FORM_AFFINE && b.form.kind != NSR_FORM_AFFINE;
+  out->front = (a.form.trip || b.form.trip) && !(d == NEVER && turn);
   out->sure = exact && d == 0 && each && in_each_iteration(t, &b, loop) &&
               !q->may && !c->may;
   d = first_meeting(&a, &b, least, &exact);
