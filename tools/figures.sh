@@ -1,6 +1,10 @@
 #!/bin/sh
 # usage: figures.sh [OPTIONS OF nsync-rewrite]
+#        figures.sh -b [OPTIONS OF nsync-rewrite]
 #
+# -b: barriers that stay, exits apart, where two registers for each engine and
+# one semaphore for each channel may be used, beside those that stay where all
+# may. Else:
 # What synchronisation costs in rewritten kernels: those of the suite and some
 # random ones, of all instruction sets, and the hand-written ones. For each: the
 # scheme, waits in innermost loops, register operations there (thresholds and
@@ -35,25 +39,70 @@ figures() { # NAME FILE OPTIONS..
     "$(get inner_operations) $sems $(get awaited) $((kept - 1))"
 }
 
+channels() { # FILE
+  "$bin/nsync-objdump" -d "$1" | grep -c '^\.engine\|^\.queue'
+}
+
+# barriers that stay, or why not
+stays() { # FILE OPTIONS..
+  file=$1
+  shift
+  "$bin/nsync-rewrite" --quiet --verify=none "$@" --json="$dir/r.json" \
+    "$file" -o "$dir/out.o" 2>/dev/null || {
+    echo refused
+    return
+  }
+  echo $(($(tr '{' '\n' <"$dir/r.json" | grep -c '"reason":' || true) - 1))
+}
+
+budgets() { # NAME FILE OPTIONS..
+  name=$1
+  file=$2
+  shift 2
+  n=$(channels "$file")
+  echo "$name $n $(stays "$file" "$@") $(stays "$file" "$@" \
+    --max-registers=2 --max-semaphores="$n")"
+}
+
 all() {
   for isa in tile64 lane48; do
     for kernel in $("$bin/nsync-gen" --list | cut -d' ' -f1); do
       "$bin/nsync-gen" "$kernel" --isa=$isa -o "$dir/k.o" 2>/dev/null ||
         continue
-      figures "$kernel/$isa" "$dir/k.o" "$@"
+      "$what" "$kernel/$isa" "$dir/k.o" "$@"
     done
     for seed in 1 2 3 4 5 6 7 8; do
       "$bin/nsync-gen" random --isa=$isa --seed=$seed \
         --instructions=$((seed * 60)) -o "$dir/k.o"
-      figures "random-$seed/$isa" "$dir/k.o" "$@"
+      "$what" "random-$seed/$isa" "$dir/k.o" "$@"
     done
   done
   for text in "$root"/fixtures/*/barrier.s \
     "$root"/fixtures/control/*/barrier.s; do
     "$bin/nsync-as" "$text" -o "$dir/k.o" 2>/dev/null || continue
-    figures "$(basename "$(dirname "$text")")" "$dir/k.o" "$@"
+    "$what" "$(basename "$(dirname "$text")")" "$dir/k.o" "$@"
   done
 }
+
+what=figures
+if [ "${1-}" = -b ]; then
+  shift
+  what=budgets
+  all "$@" | awk '
+    BEGIN {
+      printf "%-26s %8s %10s %10s\n", "kernel", "channels", "stay",
+        "budgeted"
+    }
+    {
+      printf "%-26s %8s %10s %10s\n", $1, $2, $3, $4
+      more += $4 > $3; stay += $3; left += $4; n++
+    }
+    END {
+      printf "%-26s %8s %10d %10d\n", n " kernels", "", stay, left
+      printf "kernels that keep more: %d\n", more
+    }'
+  exit
+fi
 
 all "$@" | awk '
   function ratio(a, b) { return b ? sprintf("%.2f", a / b) : "-" }
