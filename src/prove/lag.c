@@ -401,12 +401,15 @@ static enum nsr_status take_wait(struct lag *g, uint32_t i) {
   if (w->n == 0)
     return NSR_OK;
   NSR_TRY(nsr_sight_renew(g->x, row));
-  for (uint32_t k = 0; k < w->n; k++) {
+  bool sure = is_sure(g, i, w, row);
+  if (g->out)
+    g->out->sure[g->t->wait_of[i]] = sure;
+  for (uint32_t k = 0; sure && k < w->n; k++) {
     const struct nsr_cover *c = &g->t->covers.v[w->first + k];
     const struct nsr_sight *rec = g->rec[g->rec_at[c->member] + c->age];
     uint32_t slot = g->x->slot[g->s->members[c->member]];
     /* who knows of an execution knows what follows from it */
-    if (!rec || nsr_sight_level(row, slot) <= c->age || !is_sure(g, i, w, row))
+    if (!rec || nsr_sight_level(row, slot) <= c->age)
       continue;
     NSR_TRY(nsr_sight_copy(g->x, g->other, rec));
     NSR_TRY(nsr_sight_renew(g->x, g->other));
@@ -596,6 +599,7 @@ enum nsr_status nsr_lag_check(struct nsr_ctx *ctx, const struct nsr_score *s,
   struct lag g = {
       .ctx = ctx, .s = s, .t = t, .x = sights, .touches = touches, .out = out};
   *out = (struct nsr_lag_result){.looked_at = 0};
+  NSR_NEW(ctx, NSR_SCRATCH, out->sure, s->nwaits);
   return walk(&g);
 }
 

@@ -25,6 +25,8 @@ struct nsr_open_pair {
 };
 
 struct nsr_lag_result {
+  bool *sure; /* by wait: what it covers is known behind it, also if it is for
+                 some iterations only */
   NSR_VEC(struct nsr_open_pair) open; /* the first ones */
   bool more;                          /* there are others */
   uint64_t looked_at;

@@ -293,8 +293,8 @@ static enum nsr_status close_pairs(struct prover *p) {
   NSR_NEW(p->ctx, NSR_SCRATCH, pairs, n);
   for (size_t i = 0; i < n; i++)
     asked += by_starts(p, &v[i], &pairs[asked]);
-  NSR_TRY(nsr_starts_check(p->ctx, &p->output, &p->at_output, p->snapshots,
-                           pairs, asked));
+  NSR_TRY(nsr_starts_check(p->ctx, &p->output, &p->at_output, p->lag.sure,
+                           p->snapshots, pairs, asked));
   asked = 0;
   for (size_t i = 0; i < n; i++)
     if (!by_starts(p, &v[i], &x) || !pairs[asked++].ordered)

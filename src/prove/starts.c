@@ -32,6 +32,7 @@ struct starts {
   struct nsr_ctx *ctx;
   const struct nsr_score *s;
   const struct nsr_thresholds *t;
+  const bool *sure;                 /* by wait */
   const struct nsr_snapshot *waits; /* by number */
   struct nsr_start_pair *pairs;
   size_t npairs;
@@ -170,9 +171,9 @@ static void take_snapshot(const struct starts *x, uint32_t i) {
 }
 
 static void take_wait(const struct starts *x, uint32_t i) {
-  const struct nsr_wait_found *w = &x->t->waits[x->t->wait_of[i]];
-  bool sure = w->within == NSR_NONE;
-  for (uint32_t k = 0; sure && k < w->n; k++) {
+  uint32_t wait = x->t->wait_of[i];
+  const struct nsr_wait_found *w = &x->t->waits[wait];
+  for (uint32_t k = 0; x->sure[wait] && k < w->n; k++) {
     const struct nsr_cover *c = &x->t->covers.v[w->first + k];
     if (in_item(x, c->member))
       learn(x, x->s->steps[i].engine, x->rec_at[c->member] + c->age);
@@ -360,10 +361,16 @@ static enum nsr_status prepare(struct starts *x) {
 
 enum nsr_status nsr_starts_check(struct nsr_ctx *ctx, const struct nsr_score *s,
                                  const struct nsr_thresholds *t,
+                                 const bool *sure,
                                  const struct nsr_snapshot *waits,
                                  struct nsr_start_pair *pairs, size_t n) {
-  struct starts x = {
-      .ctx = ctx, .s = s, .t = t, .waits = waits, .pairs = pairs, .npairs = n};
+  struct starts x = {.ctx = ctx,
+                     .s = s,
+                     .t = t,
+                     .sure = sure,
+                     .waits = waits,
+                     .pairs = pairs,
+                     .npairs = n};
   if (n == 0)
     return NSR_OK;
   struct nsr_mark mark = nsr_scratch_mark(ctx);

@@ -23,11 +23,11 @@ struct nsr_start_pair {
   bool ordered; /* out */
 };
 
-NSR_MUST_USE enum nsr_status nsr_starts_check(struct nsr_ctx *ctx,
-                                              const struct nsr_score *s,
-                                              const struct nsr_thresholds *t,
-                                              const struct nsr_snapshot *waits,
-                                              struct nsr_start_pair *pairs,
-                                              size_t n);
+/* sure: as of nsr_lag_check. */
+NSR_MUST_USE enum nsr_status
+nsr_starts_check(struct nsr_ctx *ctx, const struct nsr_score *s,
+                 const struct nsr_thresholds *t, const bool *sure,
+                 const struct nsr_snapshot *waits, struct nsr_start_pair *pairs,
+                 size_t n);
 
 #endif
