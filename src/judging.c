@@ -54,7 +54,7 @@ enum nsr_status nsr_judge_rewritten(struct nsr_ctx *ctx,
       options->verify ? options->verify : NSR_VERIFY_STATIC | NSR_VERIFY_COSIM;
   bool proved = false, strict = options->strict;
   if (how & NSR_VERIFY_STATIC) {
-    NSR_TRY(nsr_prove(ctx, k, out, &r->proof));
+    NSR_TRY(nsr_prove(ctx, k, out, options->judge.facts, &r->proof));
     r->proof_asked = true;
     proved = r->proof.verdict == NSR_PROOF_PROVED;
     NSR_TRY(proof_status(ctx, k, strict, &r->proof));

@@ -408,7 +408,7 @@ static enum nsr_status judge(struct tool *t, struct settings *s,
   if (s->explain)
     return explain_wait(t, &s->judge, b, s->explain);
   if (s->statics) {
-    NSR_TRY(nsr_prove(t->ctx, a, b, &proof));
+    NSR_TRY(nsr_prove(t->ctx, a, b, s->judge.facts, &proof));
     v.proof = &proof;
   }
   v.judged = s->exhaustive || s->outputs || s->cosim;

@@ -1,7 +1,7 @@
 /* prove.h - verdicts on two kernels: level 1, static, for all inputs.
  *
- * Reads the two binaries and nothing else: no note, no plan, no list of
- * dependences. What is claimed is relative: each pair of accesses with bytes in
+ * Reads the two binaries, what a user says of the first, and nothing else: no
+ * note, no plan, no list of dependences. What is claimed is relative: each pair of accesses with bytes in
  * common, one of them writing, is in the output in the order of the input, the
  * instructions are the same, and no wait is for what comes later. Rests on the
  * tables of the instruction set, the scope trees, footprints and register
@@ -10,6 +10,7 @@
 #ifndef NSR_PROVE_H
 #define NSR_PROVE_H
 
+#include <nsr/facts_file.h>
 #include <nsr/kernel.h>
 
 #ifdef __cplusplus
@@ -49,11 +50,14 @@ struct nsr_proof {
                                iterations than this; 0: none is counted */
 };
 
-/* Judges b against a, both of which passed nsr_kernel_check. NSR_OK whatever
- * the verdict; other statuses only where memory is short. */
+/* Judges b against a, both of which passed nsr_kernel_check; facts on a (NULL:
+ * none): races that do no harm, tensors without common bytes, registers and
+ * semaphores that b leaves alone. NSR_OK whatever the verdict; other statuses
+ * only where memory is short. */
 NSR_MUST_USE enum nsr_status nsr_prove(struct nsr_ctx *ctx,
                                        const struct nsr_kernel *a,
                                        const struct nsr_kernel *b,
+                                       const struct nsr_facts_file *facts,
                                        struct nsr_proof *out);
 
 /* What a proof rests on, in lines: shared with the rewriter, and assumed. */

@@ -187,15 +187,19 @@ static enum nsr_status check_gap(struct finder *f, struct nsr_live *live,
       continue;
     nsr_bit_set(f->set, (size_t)f->made[o].dst);
     NSR_TRY(nsr_live_at(f->ctx, f->own->cfg, live, i, f->made[o].dst, &used));
-    if (!used)
+    bool kept = nsr_facts_keep_register(f->e->in->facts, f->engine,
+                                        (uint32_t)f->made[o].dst);
+    if (!used && !kept)
       continue;
     const char *at = nsr_proof_place(f->ctx, f->e->out, f->engine, o);
     if (!at)
       return NSR_E_NOMEM;
     return nsr_proof_object(f->ctx, f->proof, NSR_PROOF_REFUTED,
                             NSR_RULE_REGISTERS,
-                            "%s of the output sets register %d, whose value "
-                            "the input still uses",
+                            used ? "%s of the output sets register %d, whose "
+                                   "value the input still uses"
+                                 : "%s of the output sets register %d, which "
+                                   "is to be left alone",
                             at, (int)f->made[o].dst);
   }
   return NSR_OK;

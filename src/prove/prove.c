@@ -303,6 +303,40 @@ static enum nsr_status close_pairs(struct prover *p) {
   return NSR_OK;
 }
 
+static uint32_t tensor_of(const struct prover *p, uint32_t touch) {
+  const struct nsr_touch *t = &p->touches.v[touch];
+  const struct nsr_work *w = &p->in.tree.works[work_of(p, touch)];
+  return t->operand < NSR_MAX_OPERANDS
+             ? nsr_operand_tensor(p->in.program.stream[w->engine], w->insn,
+                                  t->operand)
+             : NSR_NONE;
+}
+
+/* Whether facts say that a pair has no common bytes, or does no harm. */
+static bool is_allowed(const struct prover *p, const struct nsr_open_pair *x) {
+  const struct nsr_facts_file *facts = p->in.program.facts;
+  const struct nsr_work *q = &p->in.tree.works[work_of(p, x->q)];
+  const struct nsr_work *c = &p->in.tree.works[work_of(p, x->c)];
+  const struct nsr_fact_insn a = {q->engine, q->insn}, b = {c->engine, c->insn};
+  if (nsr_facts_disjoint(facts, tensor_of(p, x->q), tensor_of(p, x->c)))
+    return true;
+  bool race = nsr_facts_race(facts, a, b);
+  if (race)
+    nsr_facts_raced(facts, a, b);
+  return race;
+}
+
+static void drop_allowed(struct prover *p) {
+  struct nsr_open_pair *v = p->lag.open.v;
+  size_t n = p->lag.open.n, left = 0;
+  if (!p->in.program.facts)
+    return;
+  for (size_t i = 0; i < n; i++)
+    if (!is_allowed(p, &v[i]))
+      v[left++] = v[i];
+  p->lag.open.n = left;
+}
+
 static enum nsr_status check_lag(struct prover *p) {
   NSR_TRY(nsr_sights_init(p->ctx, &p->output, &p->sights));
   NSR_TRY(nsr_touches_find(p->ctx, &p->sights, &p->touches));
@@ -312,6 +346,7 @@ static enum nsr_status check_lag(struct prover *p) {
     return too_long(p);
   NSR_TRY(status);
   p->proof->pairs = p->lag.looked_at;
+  drop_allowed(p);
   if (!p->lag.open.n || nsr_mistaken(NSR_MISTAKE_BLIND_PROOF))
     return NSR_OK;
   NSR_TRY(close_pairs(p));
@@ -351,9 +386,12 @@ static enum nsr_status prove(struct prover *p) {
 }
 
 enum nsr_status nsr_prove(struct nsr_ctx *ctx, const struct nsr_kernel *a,
-                          const struct nsr_kernel *b, struct nsr_proof *out) {
-  struct prover p = {
-      .in = {.program = {.k = a}}, .out = {.k = b}, .proof = out};
+                          const struct nsr_kernel *b,
+                          const struct nsr_facts_file *facts,
+                          struct nsr_proof *out) {
+  struct prover p = {.in = {.program = {.k = a, .facts = facts}},
+                     .out = {.k = b},
+                     .proof = out};
   *out = (struct nsr_proof){.verdict = NSR_PROOF_PROVED};
   p.ctx = nsr_ctx_new();
   if (!p.ctx)

@@ -64,7 +64,9 @@ static enum nsr_status find_waits(struct nsr_ctx *ctx,
 enum nsr_status nsr_reference_find(struct nsr_ctx *ctx,
                                    struct nsr_reference *out) {
   struct doubts d = {0};
+  const struct nsr_facts_file *facts = out->program.facts;
   NSR_TRY(nsr_program_build(ctx, out->program.k, &out->program));
+  out->program.facts = facts;
   for (int round = 0; round < MAX_ROUNDS; round++) {
     size_t n = d.loads.n + d.waits.n;
     NSR_TRY(find_order(ctx, &d, out));

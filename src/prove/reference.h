@@ -14,9 +14,9 @@ struct nsr_reference {
   struct nsr_thresholds thresholds;
 };
 
-/* Needs program.k; makes all. Each wait of the score is for what comes before
- * it, so that is an order in which the input runs. What is refused is in the
- * context's first error. */
+/* Needs program.k and its facts; makes all. Each wait of the score is for what
+ * comes before it, so that is an order in which the input runs. What is refused
+ * is in the context's first error. */
 NSR_MUST_USE enum nsr_status nsr_reference_find(struct nsr_ctx *ctx,
                                                 struct nsr_reference *out);
 

@@ -416,7 +416,7 @@ static enum nsr_status proofs(struct turn *t) {
     NSR_TRY(pick(t, 4) ? weaken(t, &b) : mistake(t, &b));
     if (i && pick(t, 4) == 0)
       NSR_TRY(pick(t, 2) ? weaken(t, &b) : mistake(t, &b));
-    NSR_TRY(nsr_prove(t->ctx, t->kernel, b, &proof));
+    NSR_TRY(nsr_prove(t->ctx, t->kernel, b, NULL, &proof));
     if (proof.verdict != NSR_PROOF_PROVED) {
       t->tally->unproved++;
       continue;

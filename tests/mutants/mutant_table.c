@@ -65,7 +65,7 @@ struct table {
 
 static int by_proof(const struct subject *c, const struct nsr_kernel *b) {
   struct nsr_proof proof;
-  if (nsr_prove(c->pool, c->before, b, &proof) != NSR_OK)
+  if (nsr_prove(c->pool, c->before, b, NULL, &proof) != NSR_OK)
     return OPEN;
   return proof.verdict == NSR_PROOF_PROVED ? PASSED : KILLED;
 }

@@ -110,8 +110,8 @@ static void judge(struct turn *t, const struct nsr_kernel *a,
                   const struct nsr_kernel *b, const char *what) {
   struct nsr_proof before, proof;
   run(t, a, b, false, what);
-  must(t, what, nsr_prove(t->ctx, t->k, t->out, &before));
-  must(t, what, nsr_prove(t->ctx, a, b, &proof));
+  must(t, what, nsr_prove(t->ctx, t->k, t->out, NULL, &before));
+  must(t, what, nsr_prove(t->ctx, a, b, NULL, &proof));
   if (before.verdict == NSR_PROOF_PROVED && proof.verdict != NSR_PROOF_PROVED)
     bad(t, what, proof.text);
 }

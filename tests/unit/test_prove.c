@@ -40,7 +40,7 @@ rewritten(struct nsr_ctx *ctx, const struct nsr_kernel *k, const char *scheme) {
 
 static bool is_proved(struct nsr_ctx *ctx, const struct nsr_kernel *a,
                       const struct nsr_kernel *b, struct nsr_proof *p) {
-  assert_int_equal(nsr_prove(ctx, a, b, p), NSR_OK);
+  assert_int_equal(nsr_prove(ctx, a, b, NULL, p), NSR_OK);
   assert_true((p->verdict == NSR_PROOF_PROVED) == (p->text == NULL));
   return p->verdict == NSR_PROOF_PROVED;
 }
