@@ -2,10 +2,10 @@
  *
  * Reads the two binaries, what a user says of the first, and nothing else: no
  * note, no plan, no list of dependences. What is claimed is relative: each pair
- * of accesses with bytes in common, one of them writing, is in the output in the
- * order of the input, the instructions are the same, and no wait is for what
- * comes later. Rests on the tables of the instruction set, the scope trees,
- * footprints and register values that the rewriter uses, too
+ * of accesses with bytes in common, one of them writing, is in the output in
+ * the order of the input, the instructions are the same, and no wait is for
+ * what comes later. Rests on the tables of the instruction set, the scope
+ * trees, footprints and register values that the rewriter uses, too
  * (nsr_prove_trust).
  */
 #ifndef NSR_PROVE_H
