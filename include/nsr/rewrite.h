@@ -94,6 +94,8 @@ struct nsr_kept_barrier {
                          has its threshold in a register"; "directly in an
                          outermost loop"; "asked for"; "exit barrier" */
   bool stays;         /* has to; false: asked for, or the exit barrier */
+  uint64_t times;     /* what it costs: in one launch the engines meet there so
+                         often at most; UINT64_MAX: nobody knows */
 };
 
 /* Two accesses that may touch common bytes and that the input leaves

@@ -1,6 +1,7 @@
 /* report.c - what a rewrite did, as a short table and as JSON. Needs a report
  * that nsr_rewrite filled; the numbers are its, only totals are made here.
  */
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +190,14 @@ static void count_line(struct nsr_strbuf *b,
   nsr_strbuf_puts(b, "\n");
 }
 
+/* What a barrier costs; the exit barrier's once goes without saying. */
+static void put_times(struct nsr_strbuf *b, uint64_t times) {
+  if (times == UINT64_MAX)
+    nsr_strbuf_puts(b, "; met any number of times");
+  else if (times > 1)
+    nsr_strbuf_printf(b, "; met %" PRIu64 " times at most", times);
+}
+
 enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
                                 const struct nsr_rewrite_report *report,
                                 const char *input, const char *output,
@@ -212,6 +221,7 @@ enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
     place(&report->kept[i].place, at, sizeof at);
     nsr_strbuf_printf(&b, "kept %s: ", at);
     name(&b, report->kept[i].reason);
+    put_times(&b, report->kept[i].times);
     nsr_strbuf_puts(&b, "\n");
   }
   if (report->added_exit)
@@ -336,6 +346,9 @@ static json_t *kept_barriers(const struct nsr_rewrite_report *r) {
     struct object o = {json_object(), false};
     set_place(&o, &r->kept[i].place);
     set(&o, "reason", text_or_null(r->kept[i].reason));
+    uint64_t times = r->kept[i].times;
+    set(&o, "times",
+        times > INT64_MAX ? json_null() : json_integer((json_int_t)times));
     list.failed |= json_array_append_new(list.j, done(&o)) != 0;
   }
   return done(&list);

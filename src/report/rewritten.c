@@ -49,12 +49,30 @@ static const char *kept_reason(struct nsr_ctx *ctx, const struct nsr_tree *t,
                 : NULL;
 }
 
+/* By part: how often it is run at most. */
+static enum nsr_status find_times(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                                  uint64_t **out) {
+  uint64_t *trips, *entries;
+  NSR_TRY(nsr_trips_find(ctx, t, &trips));
+  NSR_NEW(ctx, NSR_SCRATCH, entries, t->nscopes);
+  NSR_NEW(ctx, NSR_SCRATCH, *out, t->nparts);
+  for (uint32_t s = 0; s < t->nscopes; s++) {
+    entries[s] =
+        s ? nsr_trips_times(entries[t->scopes[s].parent], trips[s]) : 1;
+    for (uint32_t p = t->scopes[s].first_part; p != NSR_NONE;
+         p = t->parts[p].next)
+      (*out)[p] = entries[s];
+  }
+  return NSR_OK;
+}
+
 /* tree NULL: there are no islands. exit: the exit barrier's instructions. */
 enum nsr_status
 nsr_report_kept(struct nsr_ctx *ctx, const struct nsr_program *p,
                 const struct nsr_tree *t, const uint32_t exit[NSR_MAX_ENGINES],
                 uint32_t exit_part, struct nsr_rewrite_report *r) {
   NSR_VEC(struct nsr_kept_barrier) kept = {0};
+  uint64_t *times = NULL;
   for (uint32_t i = 0; t && i < t->nparts; i++) {
     const struct nsr_part *part = &t->parts[i];
     if (part->kind != NSR_PART_BARRIER || !part->keep || i == exit_part)
@@ -65,9 +83,11 @@ nsr_report_kept(struct nsr_ctx *ctx, const struct nsr_program *p,
         island ? kept_reason(ctx, t, part->why) : nsr_keep_text(part->keep);
     if (!reason)
       return NSR_E_NOMEM;
-    NSR_PUSH(
-        ctx, NSR_KEEP, &kept,
-        (struct nsr_kept_barrier){barrier_place(p, part->insn), reason, stays});
+    if (!times)
+      NSR_TRY(find_times(ctx, t, &times));
+    NSR_PUSH(ctx, NSR_KEEP, &kept,
+             (struct nsr_kept_barrier){barrier_place(p, part->insn), reason,
+                                       stays, times[i]});
   }
   int e = 0;
   while (!p->stream[e])
@@ -75,7 +95,7 @@ nsr_report_kept(struct nsr_ctx *ctx, const struct nsr_program *p,
   if (exit[e] != NSR_NONE)
     NSR_PUSH(ctx, NSR_KEEP, &kept,
              (struct nsr_kept_barrier){barrier_place(p, exit), "exit barrier",
-                                       false});
+                                       false, 1});
   r->kept = kept.v;
   r->nkept = (uint32_t)kept.n;
   return NSR_OK;

@@ -15,8 +15,10 @@ static const struct nsr_kept_barrier kept[] = {
       .source_file = "k.s",
       .source_line = 40},
      "exit barrier",
-     false},
-    {{.engine = "act", .insn = 3}, "a computed jump", true}};
+     false,
+     1},
+    {{.engine = "act", .insn = 3}, "a computed jump", true, 12},
+    {{.engine = "act", .insn = 4}, "a loop", true, UINT64_MAX}};
 
 static const struct nsr_may_pair pairs[] = {
     {{.engine = "sp", .insn = 2}, {.engine = "act", .insn = 5}, "sbuf bytes"}};
@@ -34,7 +36,7 @@ static struct nsr_rewrite_report report(void) {
                                  .inner_waits = 6,
                                  .inner_operations = 4,
                                  .awaited = 2,
-                                 .nkept = 2,
+                                 .nkept = 3,
                                  .kept = kept,
                                  .changed = true,
                                  .judged = true};
@@ -76,7 +78,8 @@ static void same_json(const struct nsr_rewrite_report *r, const char *input,
   "counts hold up to 715827882 iterations of a loop\n"
 #define KEPT                                                                   \
   "kept sp[12] <done> (k.s:40): exit barrier\n"                                \
-  "kept act[3]: a computed jump\n"
+  "kept act[3]: a computed jump; met 12 times at most\n"                       \
+  "kept act[4]: a loop; met any number of times\n"
 
 static void test_text(void **state) {
   struct nsr_rewrite_report r = report();
@@ -140,9 +143,12 @@ static void test_json(void **state) {
              "\"kept_barriers\":[{\"engine\":\"sp\",\"index\":"
              "12,"
              "\"label\":\"done\",\"source\":{\"file\":\"k.s\",\"line\":40},"
-             "\"reason\":\"exit barrier\"},{\"engine\":\"act\",\"index\":3,"
+             "\"reason\":\"exit barrier\",\"times\":1},"
+             "{\"engine\":\"act\",\"index\":3,"
              "\"label\":null,\"source\":null,\"reason\":\"a computed "
-             "jump\"}],\"exit_barrier_added\":false,"
+             "jump\",\"times\":12},{\"engine\":\"act\",\"index\":4,"
+             "\"label\":null,\"source\":null,\"reason\":\"a loop\","
+             "\"times\":null}],\"exit_barrier_added\":false,"
              "\"facts\":[\"f:1: race: used\",\"f:3: x: not "
              "used\"]," ENGINES);
   r.judged = false;
