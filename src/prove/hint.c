@@ -149,21 +149,18 @@ static uint32_t search(const struct finder *f, uint32_t group, uint32_t region,
 }
 
 /* The one update of the region, for the wait of work w, with which the count
- * reaches v. Others whose counts depend on the way could be the one as well,
- * unless it runs whenever w does. */
+ * reaches v, if it runs whenever w does: the count could reach v without any
+ * other. */
 static uint32_t target_of(const struct finder *f, uint32_t group, uint32_t w,
                           int64_t epoch, int32_t v) {
   const struct update *u = f->updates;
   uint32_t region = f->islands->of[f->part[w]];
-  uint32_t first = search(f, group, region, epoch, INT64_MIN);
   uint32_t known = search(f, group, region, epoch, 0);
   uint32_t at = search(f, group, region, epoch, v);
   if (at == known || u[at - 1].to < v || u[known].mixed)
     return NSR_NONE;
   uint32_t target = u[at - 1].work;
-  bool runs =
-      nsr_common_in(f->t, f->t->works[w].scope, f->t->works[target].scope);
-  if (known > first && u[first].low < v && !runs)
+  if (!nsr_common_in(f->t, f->t->works[w].scope, f->t->works[target].scope))
     return NSR_NONE;
   bool one = at - 1 == known || u[at - 2].from < u[at - 1].from;
   return one ? target : NSR_NONE;
