@@ -4,17 +4,24 @@
 #include <string.h>
 
 #include "base/work.h"
+#include "prove/told.h"
 #include "prove/walk_score.h"
 
-enum { MAX_OPEN = 4096 };
+enum { MAX_OPEN = 1 << 20 };
 
-/* Runs gone through before giving up: some seconds. */
-#define MAX_EFFORT (UINT64_C(1) << 29)
-
-/* What a loop keeps, per view of its range: rows, then records. */
+/* What a loop keeps: of engines that learn in it, and of tracks that have
+ * members in it. */
 struct loop {
-  struct nsr_sight **head, **back, **exit;
-  bool any_head, any_back, any_exit;
+  struct nsr_sight **head, **exit;
+  struct nsr_tells *heads, *exits;
+  uint32_t learns; /* bit r: row r does */
+  bool any_head, any_exit, changed;
+};
+
+/* What an arm's way past it keeps. */
+struct arm {
+  struct nsr_sight **rows;
+  struct nsr_moment entry;
 };
 
 struct lag {
@@ -28,166 +35,204 @@ struct lag {
   size_t nasked;
   uint32_t *slot_of; /* .. by work */
   uint32_t nrows;
-  int row_of[NSR_MAX_ENGINES]; /* by engine */
+  uint32_t row_of[NSR_MAX_ENGINES]; /* by engine */
   struct nsr_sight *rows[NSR_MAX_ENGINES];
-  uint32_t *rec_at;       /* by member: its records, one for each age */
-  struct nsr_sight **rec; /* NULL: it never ran */
-  uint32_t *free;         /* by scope: nsr_free_loops */
-  uint32_t *fence;        /* by loop and channel: slot, NSR_NONE: none */
-  uint32_t *last_use;     /* by member: step of the last wait that covers it */
-  struct loop *loops;     /* by number - 1 */
-  struct nsr_sight *other;
-  NSR_VEC(struct nsr_sight *) saved;
-  uint32_t item_first, item_end;
+  struct nsr_told told;
+  uint32_t *free;           /* by scope: nsr_free_loops */
+  uint32_t *fence;          /* by such a loop and channel: slot */
+  struct loop *loops;       /* by number - 1 */
+  NSR_VEC(struct arm) arms; /* one for each depth so far */
+  size_t narms;             /* open ones */
   struct nsr_sight *at_item[NSR_MAX_ENGINES];
   uint32_t *now_at_item;
-  size_t open_at_item;
+  uint32_t item_first;
+  bool looks; /* conflicts are looked for in this round */
 };
 
-/* ---- states: rows, and records of the members in a scope */
+/* ---- rows */
 
-static uint32_t views_in(const struct lag *g, uint32_t begin) {
-  const struct nsr_step *s = &g->s->steps[begin];
-  uint32_t end = g->s->steps[s->end].member;
-  return g->nrows + g->rec_at[end] - g->rec_at[s->member];
+/* Of one holder, and as of here. */
+static enum nsr_status renew(struct lag *g, uint32_t r) {
+  NSR_TRY(nsr_sight_own(g->x, &g->rows[r]));
+  return nsr_sight_renew(g->x, g->rows[r]);
 }
 
-static struct nsr_sight **view(struct lag *g, uint32_t begin, uint32_t i) {
-  if (i < g->nrows)
-    return &g->rows[i];
-  return &g->rec[g->rec_at[g->s->steps[begin].member] + i - g->nrows];
+static void set_row(struct lag *g, struct nsr_sight **to,
+                    struct nsr_sight *from) {
+  nsr_sight_share(from);
+  nsr_sight_free(g->x, to);
+  *to = from;
 }
 
-/* What never ran gets its record here: in scopes nothing is without. */
-static enum nsr_status renew_all(struct lag *g, uint32_t begin) {
-  uint32_t n = views_in(g, begin);
-  for (uint32_t i = 0; i < n; i++) {
-    struct nsr_sight **v = view(g, begin, i);
-    if (*v) {
-      NSR_TRY(nsr_sight_renew(g->x, *v));
-      continue;
-    }
-    NSR_TRY(nsr_sight_new(g->x, v));
-    NSR_TRY(g->touches ? nsr_sight_never(g->x, *v)
-                       : nsr_sight_nothing(g->x, *v));
-  }
+/* The row is what another was, as of here. */
+static enum nsr_status put_row(struct lag *g, uint32_t r,
+                               struct nsr_sight *from) {
+  set_row(g, &g->rows[r], from);
+  NSR_TRY(nsr_sight_own(g->x, &g->rows[r]));
+  nsr_sight_stamp(g->x, g->rows[r]);
   return NSR_OK;
 }
 
-static enum nsr_status put_copy(struct lag *g, struct nsr_sight **to,
-                                const struct nsr_sight *from) {
-  if (!*to)
-    NSR_TRY(nsr_sight_new(g->x, to));
-  return nsr_sight_copy(g->x, *to, from);
-}
-
-static enum nsr_status copy_all(struct lag *g, uint32_t begin,
-                                struct nsr_sight **to) {
-  uint32_t n = views_in(g, begin);
-  for (uint32_t i = 0; i < n; i++)
-    NSR_TRY(put_copy(g, &to[i], *view(g, begin, i)));
+static enum nsr_status note(struct lag *g, struct nsr_moment *m) {
+  if (!m->now)
+    NSR_NEW(g->ctx, NSR_SCRATCH, m->now, g->x->nch);
+  m->step = g->x->step;
+  m->nloops = (uint32_t)g->x->loops.n;
+  memcpy(m->now, g->x->now, g->x->nch * sizeof *m->now);
   return NSR_OK;
 }
 
-/* The state is that of from, as of here. */
-static enum nsr_status take_all(struct lag *g, uint32_t begin,
-                                struct nsr_sight **from) {
-  uint32_t n = views_in(g, begin);
-  for (uint32_t i = 0; i < n; i++) {
-    NSR_TRY(put_copy(g, view(g, begin, i), from[i]));
-    nsr_sight_stamp(g->x, *view(g, begin, i));
-  }
-  return NSR_OK;
-}
-
-/* to loses what the state, renewed, does not know. */
-static enum nsr_status lose_all(struct lag *g, uint32_t begin,
-                                struct nsr_sight **to, bool *changed) {
-  uint32_t n = views_in(g, begin);
-  for (uint32_t i = 0; i < n; i++)
-    NSR_TRY(nsr_sight_merge(g->x, to[i], *view(g, begin, i), false, changed));
-  return NSR_OK;
-}
-
-/* ---- scopes */
+/* ---- loops */
 
 static struct loop *loop_at(struct lag *g, uint32_t begin) {
   return &g->loops[g->x->loop_number[begin] - 1];
 }
 
+/* Which rows may learn in a scope. */
+static uint32_t learners(const struct lag *g, uint32_t begin) {
+  uint32_t rows = 0;
+  for (uint32_t i = begin; i < g->s->steps[begin].end; i++) {
+    const struct nsr_step *s = &g->s->steps[i];
+    if (s->kind == NSR_STEP_WAIT ||
+        (s->kind == NSR_STEP_WORK && (s->load || s->passes)))
+      rows |= UINT32_C(1) << g->row_of[s->engine];
+    else if (s->kind == NSR_STEP_BARRIER)
+      rows |= UINT32_MAX;
+  }
+  return rows;
+}
+
+static enum nsr_status open_loop(struct lag *g, uint32_t begin) {
+  struct loop *l = loop_at(g, begin);
+  if (l->head)
+    return NSR_OK;
+  NSR_NEW(g->ctx, NSR_SCRATCH, l->head, g->nrows);
+  NSR_NEW(g->ctx, NSR_SCRATCH, l->exit, g->nrows);
+  NSR_NEW(g->ctx, NSR_SCRATCH, l->heads, g->told.of_scope[begin].n);
+  NSR_NEW(g->ctx, NSR_SCRATCH, l->exits, g->told.of_scope[begin].n);
+  l->learns = learners(g, begin);
+  return NSR_OK;
+}
+
+/* to[r] knows what it did and the row does, as of here; first: what the row
+ * does. */
+static enum nsr_status lose(struct lag *g, const struct loop *l,
+                            struct nsr_sight **to, bool first, bool *changed) {
+  for (uint32_t r = 0; r < g->nrows; r++) {
+    if (!(l->learns >> r & 1))
+      continue;
+    NSR_TRY(renew(g, r));
+    if (first) {
+      set_row(g, &to[r], g->rows[r]);
+      continue;
+    }
+    NSR_TRY(nsr_sight_own(g->x, &to[r]));
+    NSR_TRY(nsr_sight_merge(g->x, to[r], g->rows[r], false, changed));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status put_rows(struct lag *g, const struct loop *l,
+                                struct nsr_sight **from) {
+  for (uint32_t r = 0; r < g->nrows; r++)
+    if (l->learns >> r & 1)
+      NSR_TRY(put_row(g, r, from[r]));
+  return NSR_OK;
+}
+
 static enum nsr_status enter_loop(void *user, uint32_t begin, bool *changed) {
   struct lag *g = user;
   struct loop *l = loop_at(g, begin);
-  uint32_t n = views_in(g, begin), number = g->x->loop_number[begin];
   g->x->step = begin + 1;
-  if (!l->head) {
-    NSR_NEW(g->ctx, NSR_SCRATCH, l->head, n);
-    NSR_NEW(g->ctx, NSR_SCRATCH, l->back, n);
-    NSR_NEW(g->ctx, NSR_SCRATCH, l->exit, n);
-  }
-  NSR_TRY(renew_all(g, begin));
-  *changed = !l->any_head;
-  NSR_TRY(l->any_head ? lose_all(g, begin, l->head, changed)
-                      : copy_all(g, begin, l->head));
+  NSR_TRY(open_loop(g, begin));
+  l->changed = !l->any_head;
+  NSR_TRY(lose(g, l, l->head, !l->any_head, &l->changed));
+  *changed = l->changed;
+  NSR_TRY(nsr_told_enter(&g->told, begin, l->heads, !l->any_head, changed));
   l->any_head = true;
-  l->any_back = l->any_exit = false;
+  l->any_exit = l->changed = false;
   const uint32_t *slots =
-      g->x->loop_slots + (size_t)(number - 1) * 2 * g->x->nch;
-  NSR_PUSH(
-      g->ctx, NSR_SCRATCH, &g->x->loops,
-      (struct nsr_sight_loop){begin + 1, number, slots, slots + g->x->nch});
-  return take_all(g, begin, l->head);
+      g->x->loop_slots + (size_t)(g->x->loop_number[begin] - 1) * 2 * g->x->nch;
+  NSR_PUSH(g->ctx, NSR_SCRATCH, &g->x->loops,
+           (struct nsr_sight_loop){begin + 1, g->x->loop_number[begin], slots,
+                                   slots + g->x->nch});
+  return put_rows(g, l, l->head);
 }
 
 static enum nsr_status end_way(void *user, uint32_t begin, bool back) {
   struct lag *g = user;
   struct loop *l = loop_at(g, begin);
-  bool *any = back ? &l->any_back : &l->any_exit;
-  struct nsr_sight **to = back ? l->back : l->exit;
-  NSR_TRY(renew_all(g, begin));
-  NSR_TRY(*any ? lose_all(g, begin, to, NULL) : copy_all(g, begin, to));
-  *any = true;
-  return NSR_OK;
+  if (back) {
+    NSR_TRY(lose(g, l, l->head, false, &l->changed));
+    return nsr_told_take(&g->told, begin, l->heads, true, false, &l->changed);
+  }
+  bool first = !l->any_exit, changed = false;
+  l->any_exit = true;
+  NSR_TRY(lose(g, l, l->exit, first, &changed));
+  return nsr_told_take(&g->told, begin, l->exits, false, first, &changed);
 }
 
 static enum nsr_status leave_loop(void *user, uint32_t begin, bool *changed) {
   struct lag *g = user;
   struct loop *l = loop_at(g, begin);
-  if (l->any_back) {
-    NSR_TRY(take_all(g, begin, l->back));
-    NSR_TRY(lose_all(g, begin, l->head, changed));
-  }
+  *changed = l->changed;
   g->x->loops.n--;
   g->x->step = g->s->steps[begin].end + 1;
-  return take_all(g, begin, l->any_exit ? l->exit : l->head);
+  nsr_told_drop(&g->told, begin);
+  NSR_TRY(nsr_told_put(&g->told, begin, l->any_exit ? l->exits : l->heads));
+  return put_rows(g, l, l->any_exit ? l->exit : l->head);
 }
+
+static void free_loop(struct lag *g, uint32_t begin) {
+  struct loop *l = loop_at(g, begin);
+  for (uint32_t r = 0; l->head && r < g->nrows; r++) {
+    nsr_sight_free(g->x, &l->head[r]);
+    nsr_sight_free(g->x, &l->exit[r]);
+  }
+  for (uint32_t i = 0; l->head && i < g->told.of_scope[begin].n; i++) {
+    nsr_told_clear(&g->told, &l->heads[i]);
+    nsr_told_clear(&g->told, &l->exits[i]);
+  }
+}
+
+/* ---- arms */
 
 static enum nsr_status enter_arm(void *user, uint32_t begin) {
   struct lag *g = user;
-  uint32_t n = views_in(g, begin);
   g->x->step = begin + 1;
-  NSR_TRY(renew_all(g, begin));
-  NSR_RESERVE(g->ctx, NSR_SCRATCH, &g->saved, n);
-  struct nsr_sight **to = g->saved.v + g->saved.n;
-  memset(to, 0, n * sizeof *to);
-  g->saved.n += n;
-  return copy_all(g, begin, to);
+  if (g->narms == g->arms.n) {
+    struct arm a = {0};
+    NSR_NEW(g->ctx, NSR_SCRATCH, a.rows, g->nrows);
+    NSR_PUSH(g->ctx, NSR_SCRATCH, &g->arms, a);
+  }
+  struct arm *a = &g->arms.v[g->narms++];
+  NSR_TRY(note(g, &a->entry));
+  for (uint32_t r = 0; r < g->nrows; r++) {
+    NSR_TRY(renew(g, r));
+    set_row(g, &a->rows[r], g->rows[r]);
+  }
+  return nsr_told_begin(&g->told, begin);
+}
+
+/* Where a row is what it was, all that has issued since ages it. */
+static enum nsr_status join_row(struct lag *g, uint32_t r,
+                                struct nsr_sight *before) {
+  if (g->rows[r] == before)
+    return NSR_OK;
+  NSR_TRY(renew(g, r));
+  return nsr_sight_merge(g->x, g->rows[r], before, false, NULL);
 }
 
 static enum nsr_status leave_arm(void *user, uint32_t begin, bool join) {
   struct lag *g = user;
-  uint32_t n = views_in(g, begin);
-  struct nsr_sight **before = g->saved.v + g->saved.n - n;
+  struct arm *a = &g->arms.v[--g->narms];
   g->x->step = g->s->steps[begin].end + 1;
-  if (join) {
-    NSR_TRY(renew_all(g, begin));
-    NSR_TRY(lose_all(g, begin, before, NULL));
+  for (uint32_t r = 0; r < g->nrows; r++) {
+    NSR_TRY(join ? join_row(g, r, a->rows[r]) : put_row(g, r, a->rows[r]));
+    nsr_sight_free(g->x, &a->rows[r]);
   }
-  NSR_TRY(take_all(g, begin, before));
-  for (uint32_t i = 0; i < n; i++)
-    nsr_sight_free(g->x, &before[i]);
-  g->saved.n -= n;
-  return NSR_OK;
+  return join ? nsr_told_join(&g->told, begin, &a->entry)
+              : nsr_told_pass(&g->told, begin, &a->entry);
 }
 
 /* ---- conflicts of a work */
@@ -336,100 +381,73 @@ static enum nsr_status check_work(struct lag *g, uint32_t i,
 
 /* ---- steps */
 
-/* Records move by one execution; the latest knows what the engine knows, and
- * all of its channel. */
-static enum nsr_status record(struct lag *g, const struct nsr_step *s,
-                              const struct nsr_sight *row) {
-  uint32_t at = g->rec_at[s->member], end = g->rec_at[s->member + 1];
-  if (at == end)
-    return NSR_OK;
-  struct nsr_sight *last = g->rec[end - 1];
-  for (uint32_t r = end; r-- > at + 1;) {
-    g->rec[r] = g->rec[r - 1];
-    if (g->rec[r])
-      NSR_TRY(nsr_sight_renew(g->x, g->rec[r]));
-  }
-  g->rec[at] = last;
-  NSR_TRY(put_copy(g, &g->rec[at], row));
-  return nsr_sight_learn(g->x, g->rec[at], g->x->base[s->channel],
-                         g->x->base[s->channel + 1]);
-}
-
 static enum nsr_status take_work(struct lag *g, uint32_t i) {
   const struct nsr_step *s = &g->s->steps[i];
-  struct nsr_sight *row = g->rows[g->row_of[s->engine]];
-  bool slot = !s->island;
-  NSR_TRY(nsr_sight_renew(g->x, row));
-  if (slot) {
-    NSR_TRY(check_work(g, i, row));
-    g->x->now[s->channel]++;
-    NSR_TRY(nsr_sight_renew(g->x, row));
+  uint32_t r = g->row_of[s->engine];
+  struct nsr_sights *x = g->x;
+  if (s->island)
+    return NSR_OK;
+  if (g->looks) {
+    NSR_TRY(renew(g, r));
+    NSR_TRY(check_work(g, i, g->rows[r]));
   }
-  if (slot && s->passes)
-    NSR_TRY(nsr_sight_learn(g->x, row, g->x->slot[i], g->x->slot[i] + 1));
+  x->now[s->channel]++;
+  if (s->group == NSR_NONE && !s->passes && !s->load)
+    return NSR_OK;
+  NSR_TRY(renew(g, r));
+  if (s->passes)
+    NSR_TRY(nsr_sight_learn(x, g->rows[r], x->slot[i], x->slot[i] + 1));
   if (s->group != NSR_NONE)
-    NSR_TRY(record(g, s, row));
+    NSR_TRY(nsr_told_member(&g->told, s, g->rows[r]));
   if (s->load)
-    NSR_TRY(nsr_sight_learn(g->x, row, g->x->base[s->channel],
-                            g->x->base[s->channel + 1]));
+    NSR_TRY(nsr_sight_learn(x, g->rows[r], x->base[s->channel],
+                            x->base[s->channel + 1]));
   return NSR_OK;
+}
+
+/* Of a wait that may tell anything, at most all is known. */
+static bool may_tell_all(const struct lag *g, uint32_t i) {
+  const struct nsr_step *s = &g->s->steps[i];
+  uint8_t kind = g->t->waits[g->t->wait_of[i]].kind;
+  bool mixed = s->group != NSR_NONE && g->s->groups[s->group].channel < 0;
+  return kind != NSR_WAIT_NEVER && (kind != NSR_WAIT_LAG || mixed);
 }
 
 /* Whether a wait, if it does not wait, is for what has retired anyway: for what
  * lies in front of a trip of a loop, where all of that is known. */
 static bool is_sure(const struct lag *g, uint32_t i,
-                    const struct nsr_wait_found *w,
                     const struct nsr_sight *row) {
-  if (w->within == NSR_NONE)
+  uint32_t within = g->t->waits[g->t->wait_of[i]].within;
+  if (within == NSR_NONE)
     return true;
-  size_t loop = g->s->steps[w->within].work;
+  size_t loop = g->s->steps[within].work;
   size_t ch = (size_t)g->s->groups[g->s->steps[i].group].channel;
   uint32_t fence = g->fence[loop * g->x->nch + ch];
   return fence != NSR_NONE && nsr_sight_level(row, fence) == 0;
 }
 
 static enum nsr_status take_wait(struct lag *g, uint32_t i) {
-  const struct nsr_wait_found *w = &g->t->waits[g->t->wait_of[i]];
-  struct nsr_sight *row = g->rows[g->row_of[g->s->steps[i].engine]];
-  bool mixed = g->s->steps[i].group != NSR_NONE &&
-               g->s->groups[g->s->steps[i].group].channel < 0;
-  if (!g->touches && w->kind != NSR_WAIT_NEVER &&
-      (w->kind != NSR_WAIT_LAG || mixed)) { /* it may tell anything */
-    NSR_TRY(nsr_sight_clear(g->x, row));
-    nsr_sight_stamp(g->x, row);
-  }
-  if (w->n == 0)
-    return NSR_OK;
-  NSR_TRY(nsr_sight_renew(g->x, row));
-  bool sure = is_sure(g, i, w, row);
+  uint32_t r = g->row_of[g->s->steps[i].engine];
+  NSR_TRY(renew(g, r));
+  if (!g->touches && may_tell_all(g, i))
+    return nsr_sight_clear(g->x, g->rows[r]);
+  bool sure = is_sure(g, i, g->rows[r]);
   if (g->out)
     g->out->sure[g->t->wait_of[i]] = sure;
-  for (uint32_t k = 0; sure && k < w->n; k++) {
-    const struct nsr_cover *c = &g->t->covers.v[w->first + k];
-    const struct nsr_sight *rec = g->rec[g->rec_at[c->member] + c->age];
-    uint32_t slot = g->x->slot[g->s->members[c->member]];
-    /* who knows of an execution knows what follows from it */
-    if (!rec || nsr_sight_level(row, slot) <= c->age)
-      continue;
-    NSR_TRY(nsr_sight_copy(g->x, g->other, rec));
-    NSR_TRY(nsr_sight_renew(g->x, g->other));
-    NSR_TRY(nsr_sight_merge(g->x, row, g->other, true, NULL));
-  }
-  return NSR_OK;
+  return sure ? nsr_told_wait(&g->told, g->t->wait_of[i], g->rows[r]) : NSR_OK;
 }
 
 static enum nsr_status take_step(void *user, uint32_t i) {
   struct lag *g = user;
   const struct nsr_step *s = &g->s->steps[i];
   g->x->step = i + 1;
-  if (g->x->effort > MAX_EFFORT)
-    return NSR_E_UNDECIDED;
   nsr_work_count(g->ctx, NSR_WORK_PROVE, 1);
   if (s->kind == NSR_STEP_WORK)
     return take_work(g, i);
   if (s->kind == NSR_STEP_WAIT)
     return take_wait(g, i);
   for (uint32_t r = 0; s->kind == NSR_STEP_BARRIER && r < g->nrows; r++) {
+    NSR_TRY(nsr_sight_own(g->x, &g->rows[r]));
     NSR_TRY(nsr_sight_clear(g->x, g->rows[r]));
     nsr_sight_stamp(g->x, g->rows[r]);
   }
@@ -438,120 +456,56 @@ static enum nsr_status take_step(void *user, uint32_t i) {
 
 /* ---- items */
 
+/* Conflicts are looked for once what is known is stable. */
 static enum nsr_status begin_item(void *user, uint32_t first, uint32_t end) {
   struct lag *g = user;
-  g->item_first = first;
-  g->item_end = end;
-  g->open_at_item = g->out ? g->out->open.n : 0;
+  g->item_first = g->told.from = first;
+  g->looks = true;
   if (end - first == 1)
     return NSR_OK;
+  for (uint32_t i = first; i < end; i++)
+    g->looks &= g->s->steps[i].kind != NSR_STEP_LOOP;
   g->x->step = first + 1;
   memcpy(g->now_at_item, g->x->now, g->x->nch * sizeof *g->x->now);
   for (uint32_t r = 0; r < g->nrows; r++)
-    NSR_TRY(put_copy(g, &g->at_item[r], g->rows[r]));
-  return NSR_OK;
+    set_row(g, &g->at_item[r], g->rows[r]);
+  return nsr_told_begin(&g->told, first);
 }
 
-/* All members of the item have never run yet. */
-static void forget_records(struct lag *g) {
-  uint32_t end = g->item_end < g->s->nsteps ? g->s->steps[g->item_end].member
-                                            : g->s->nmembers;
-  uint32_t first = g->s->steps[g->item_first].member;
-  for (uint32_t r = g->rec_at[first]; r < g->rec_at[end]; r++)
-    nsr_sight_free(g->x, &g->rec[r]);
+static bool once_more(void *user) {
+  struct lag *g = user;
+  bool more = !g->looks;
+  g->looks = true;
+  return more;
 }
 
 static enum nsr_status again(void *user) {
   struct lag *g = user;
   memcpy(g->x->now, g->now_at_item, g->x->nch * sizeof *g->x->now);
   for (uint32_t r = 0; r < g->nrows; r++)
-    NSR_TRY(put_copy(g, &g->rows[r], g->at_item[r]));
-  forget_records(g);
-  if (g->out)
-    g->out->open.n = g->open_at_item;
-  return NSR_OK;
+    set_row(g, &g->rows[r], g->at_item[r]);
+  nsr_told_drop(&g->told, g->item_first);
+  return nsr_told_begin(&g->told, g->item_first);
 }
 
-static void free_loop(struct lag *g, uint32_t begin) {
-  struct loop *l = loop_at(g, begin);
-  uint32_t n = l->head ? views_in(g, begin) : 0;
-  for (uint32_t i = 0; i < n; i++) {
-    nsr_sight_free(g->x, &l->head[i]);
-    nsr_sight_free(g->x, &l->back[i]);
-    nsr_sight_free(g->x, &l->exit[i]);
-  }
-}
-
-static void free_records(struct lag *g, uint32_t member) {
-  for (uint32_t r = g->rec_at[member]; r < g->rec_at[member + 1]; r++)
-    nsr_sight_free(g->x, &g->rec[r]);
-}
-
-static enum nsr_status settle_records(struct lag *g, uint32_t member) {
-  for (uint32_t r = g->rec_at[member]; r < g->rec_at[member + 1]; r++)
-    if (g->rec[r])
-      NSR_TRY(nsr_sight_settle(g->x, g->rec[r]));
-  return NSR_OK;
-}
-
-/* Records that no wait needs any more go, and so do the loops' views. */
+/* How often what ran in a loop did does not matter any more. */
 static enum nsr_status leave_item(void *user, uint32_t first, uint32_t end) {
   struct lag *g = user;
-  for (uint32_t r = 0; r < g->nrows && end - first > 1; r++) {
-    g->x->step = end;
-    NSR_TRY(nsr_sight_renew(g->x, g->rows[r]));
+  if (end - first == 1)
+    return NSR_OK;
+  g->x->step = g->told.from = end;
+  for (uint32_t i = first; i < end; i++)
+    if (g->s->steps[i].kind == NSR_STEP_LOOP)
+      free_loop(g, i);
+  for (uint32_t r = 0; r < g->nrows; r++) {
+    nsr_sight_free(g->x, &g->at_item[r]);
+    NSR_TRY(renew(g, r));
     NSR_TRY(nsr_sight_settle(g->x, g->rows[r]));
   }
-  for (uint32_t i = first; i < end; i++) {
-    const struct nsr_step *s = &g->s->steps[i];
-    if (s->kind == NSR_STEP_LOOP)
-      free_loop(g, i);
-    if (s->kind == NSR_STEP_WORK && s->group != NSR_NONE &&
-        g->last_use[s->member] < end)
-      free_records(g, s->member);
-    else if (s->kind == NSR_STEP_WORK && s->group != NSR_NONE &&
-             end - first > 1)
-      NSR_TRY(settle_records(g, s->member));
-    if (s->kind != NSR_STEP_WAIT)
-      continue;
-    const struct nsr_wait_found *w = &g->t->waits[g->t->wait_of[i]];
-    for (uint32_t k = 0; k < w->n; k++) {
-      uint32_t m = g->t->covers.v[w->first + k].member;
-      if (g->last_use[m] < end)
-        free_records(g, m);
-    }
-  }
-  return NSR_OK;
+  return nsr_told_keep(&g->told, first);
 }
 
 /* ---- */
-
-static enum nsr_status number_records(struct lag *g) {
-  const struct nsr_score *s = g->s;
-  uint8_t *ages;
-  uint32_t n = 0;
-  NSR_NEW(g->ctx, NSR_SCRATCH, ages, s->nmembers);
-  NSR_NEW(g->ctx, NSR_SCRATCH, g->last_use, s->nmembers);
-  NSR_NEW(g->ctx, NSR_SCRATCH, g->rec_at, (size_t)s->nmembers + 1);
-  for (uint32_t i = 0; i < s->nsteps; i++) {
-    if (s->steps[i].kind != NSR_STEP_WAIT)
-      continue;
-    const struct nsr_wait_found *w = &g->t->waits[g->t->wait_of[i]];
-    for (uint32_t k = 0; k < w->n; k++) {
-      const struct nsr_cover *c = &g->t->covers.v[w->first + k];
-      if (ages[c->member] <= c->age)
-        ages[c->member] = c->age + 1;
-      g->last_use[c->member] = i;
-    }
-  }
-  for (uint32_t m = 0; m < s->nmembers; m++) {
-    g->rec_at[m] = n;
-    n += ages[m];
-  }
-  g->rec_at[s->nmembers] = n;
-  NSR_NEW(g->ctx, NSR_SCRATCH, g->rec, n);
-  return NSR_OK;
-}
 
 static enum nsr_status find_fences(struct lag *g) {
   NSR_TRY(nsr_free_loops(g->ctx, g->s->tree, &g->free));
@@ -567,9 +521,21 @@ static enum nsr_status find_fences(struct lag *g) {
   return NSR_OK;
 }
 
+enum { USUAL_LEVEL = 3 };
+
+/* Levels beyond what addresses rotate by are hardly ever of use: only waits
+ * that look back farther, for addresses that advance. */
+static void find_most(struct lag *g) {
+  int64_t most = g->told.ages < USUAL_LEVEL ? g->told.ages : USUAL_LEVEL;
+  if (g->touches && most < g->touches->period)
+    most = g->touches->period;
+  g->x->most = (uint32_t)most + 1;
+}
+
 static enum nsr_status prepare(struct lag *g) {
   uint32_t loops = 0;
-  NSR_TRY(number_records(g));
+  NSR_TRY(nsr_told_init(g->ctx, g->s, g->t, g->x, !g->touches, &g->told));
+  find_most(g);
   for (uint32_t i = 0; i < g->s->nsteps; i++)
     loops += g->s->steps[i].kind == NSR_STEP_LOOP;
   NSR_NEW(g->ctx, NSR_SCRATCH, g->loops, loops);
@@ -577,17 +543,25 @@ static enum nsr_status prepare(struct lag *g) {
   NSR_NEW(g->ctx, NSR_SCRATCH, g->now_at_item, g->x->nch);
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     if (g->s->program->stream[e]) {
-      g->row_of[e] = (int)g->nrows;
+      g->row_of[e] = g->nrows;
       NSR_TRY(nsr_sight_new(g->x, &g->rows[g->nrows++]));
     }
-  return nsr_sight_new(g->x, &g->other);
+  return NSR_OK;
 }
 
 static enum nsr_status walk(struct lag *g) {
   NSR_TRY(prepare(g));
-  struct nsr_walker w = {g,         begin_item, again,   leave_item,
-                         take_step, enter_loop, end_way, leave_loop,
-                         enter_arm, leave_arm};
+  struct nsr_walker w = {.user = g,
+                         .item = begin_item,
+                         .again = again,
+                         .leave = leave_item,
+                         .once_more = once_more,
+                         .step = take_step,
+                         .enter_loop = enter_loop,
+                         .end_way = end_way,
+                         .leave_loop = leave_loop,
+                         .enter_arm = enter_arm,
+                         .leave_arm = leave_arm};
   return nsr_score_walk(g->ctx, g->s, &w);
 }
 

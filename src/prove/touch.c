@@ -73,6 +73,8 @@ static enum nsr_status add_operand(struct finder *f, uint32_t slot,
   if (op->reg >= 0)
     form = nsr_values_form(&f->out->values[w->engine], w->insn, operand);
   bool symbolic = nsr_form_symbolic(&form);
+  if (nsr_form_period(&form) > f->out->period)
+    f->out->period = nsr_form_period(&form);
   if (form.kind == NSR_FORM_PERIODIC && !symbolic)
     hull_of(f->k, op, tensor, &form, &fp);
   else
@@ -261,7 +263,7 @@ enum nsr_status nsr_touches_find(struct nsr_ctx *ctx,
   const struct nsr_tree *t = sights->s->tree;
   struct finder f = {.ctx = ctx, .out = out, .k = t->program->k};
   struct order *order;
-  *out = (struct nsr_touches){.sights = sights, .tree = t};
+  *out = (struct nsr_touches){.sights = sights, .tree = t, .period = 1};
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     if (t->program->stream[e])
       NSR_TRY(

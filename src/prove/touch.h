@@ -48,7 +48,8 @@ struct nsr_touches {
   struct nsr_spot *spots;
   struct nsr_spot_list *lists;
   struct nsr_neighbour *near;
-  bool outside; /* others take part */
+  bool outside;    /* others take part */
+  uint32_t period; /* of what rotates, at most */
   struct nsr_values values[NSR_MAX_ENGINES];
 };
 

@@ -76,8 +76,10 @@ static enum nsr_status number_loops(struct nsr_sights *x) {
 
 enum nsr_status nsr_sights_init(struct nsr_ctx *ctx, const struct nsr_score *s,
                                 struct nsr_sights *out) {
-  *out = (struct nsr_sights){
-      .ctx = ctx, .s = s, .nch = (uint32_t)nsr_nchannels(s->program->k)};
+  *out = (struct nsr_sights){.ctx = ctx,
+                             .s = s,
+                             .nch = (uint32_t)nsr_nchannels(s->program->k),
+                             .most = NSR_LEVEL_ANY - 1};
   NSR_TRY(number_slots(out));
   NSR_TRY(number_loops(out));
   out->views = (struct nsr_pieces){.ctx = ctx,
@@ -139,16 +141,27 @@ enum nsr_status nsr_sight_clear(struct nsr_sights *x, struct nsr_sight *v) {
 enum nsr_status nsr_sight_new(struct nsr_sights *x, struct nsr_sight **out) {
   NSR_TAKE(&x->views, *out);
   memset(*out, 0, sizeof **out);
+  (*out)->refs = 1;
   memcpy((*out)->at, x->base, x->nch * sizeof *x->base);
   return nsr_sight_clear(x, *out);
 }
 
 void nsr_sight_free(struct nsr_sights *x, struct nsr_sight **v) {
-  if (!*v)
-    return;
-  give_runs(x, *v);
-  nsr_piece_give(&x->views, *v);
+  struct nsr_sight *old = *v;
   *v = NULL;
+  if (!old || --old->refs)
+    return;
+  give_runs(x, old);
+  nsr_piece_give(&x->views, old);
+}
+
+enum nsr_status nsr_sight_own(struct nsr_sights *x, struct nsr_sight **v) {
+  struct nsr_sight *old = *v;
+  if (old->refs == 1)
+    return NSR_OK;
+  NSR_TRY(nsr_sight_new(x, v));
+  old->refs--;
+  return nsr_sight_copy(x, *v, old);
 }
 
 enum nsr_status nsr_sight_copy(struct nsr_sights *x, struct nsr_sight *to,
@@ -175,12 +188,13 @@ static enum nsr_status push(struct nsr_sights *x, uint32_t slot,
 
 enum zip { LEAST, MOST, SUM };
 
-static uint32_t combine(enum zip op, uint32_t a, uint32_t b) {
+static uint32_t combine(const struct nsr_sights *x, enum zip op, uint32_t a,
+                        uint32_t b) {
   if (op == LEAST)
     return a < b ? a : b;
   if (op == MOST)
     return a > b ? a : b;
-  return a + b < NSR_LEVEL_ANY ? a + b : NSR_LEVEL_ANY;
+  return a + b <= x->most ? a + b : NSR_LEVEL_ANY;
 }
 
 /* made = a op b, level by level. */
@@ -190,7 +204,7 @@ static enum nsr_status zip(struct nsr_sights *x, const struct nsr_level_run *a,
   x->made.n = 0;
   x->effort += na + nb;
   for (uint32_t i = 0, j = 0, slot = 0; slot < UINT32_MAX;) {
-    NSR_TRY(push(x, slot, combine(op, a[i].level, b[j].level)));
+    NSR_TRY(push(x, slot, combine(x, op, a[i].level, b[j].level)));
     uint32_t ea = i + 1 < na ? a[i + 1].slot : UINT32_MAX;
     uint32_t eb = j + 1 < nb ? b[j + 1].slot : UINT32_MAX;
     slot = ea < eb ? ea : eb;

@@ -24,6 +24,7 @@ struct nsr_level_run {
 struct nsr_sight {
   struct nsr_level_run *v; /* from slot 0 on; neighbours differ */
   uint32_t n, cap;
+  uint32_t refs; /* who holds it; only what one holds may be changed */
   uint32_t step; /* when it was made: 1 + the step there, 0: in front of all */
   uint32_t at[]; /* by channel: the next slot then */
 };
@@ -49,6 +50,7 @@ struct nsr_sights {
   uint32_t *loop_slots;  /* by number - 1: first by channel, then end */
   uint32_t *now;         /* by channel: the next slot */
   uint32_t step;         /* 1 + that of here */
+  uint32_t most;         /* levels above are as good as any */
   NSR_VEC(struct nsr_sight_loop) loops;
   struct nsr_pieces views;
   void *spare[32]; /* storage for runs, by size */
@@ -64,7 +66,15 @@ NSR_MUST_USE enum nsr_status nsr_sights_init(struct nsr_ctx *ctx,
  * has). */
 NSR_MUST_USE enum nsr_status nsr_sight_new(struct nsr_sights *x,
                                            struct nsr_sight **out);
+/* One holder less; *v is NULL then. */
 void nsr_sight_free(struct nsr_sights *x, struct nsr_sight **v);
+static inline struct nsr_sight *nsr_sight_share(struct nsr_sight *v) {
+  v->refs++;
+  return v;
+}
+/* Makes a copy of what others hold, too. */
+NSR_MUST_USE enum nsr_status nsr_sight_own(struct nsr_sights *x,
+                                           struct nsr_sight **v);
 NSR_MUST_USE enum nsr_status nsr_sight_copy(struct nsr_sights *x,
                                             struct nsr_sight *to,
                                             const struct nsr_sight *from);

@@ -91,7 +91,7 @@ enum nsr_status nsr_score_walk(struct nsr_ctx *ctx, const struct nsr_score *s,
     NSR_TRY(w->item(w->user, i, end));
     x.changed = false;
     NSR_TRY(walk_steps(&x, i, end, NSR_NONE));
-    while (x.changed) {
+    while (x.changed || (w->once_more && w->once_more(w->user))) {
       NSR_TRY(w->again(w->user));
       x.changed = false;
       NSR_TRY(walk_steps(&x, i, end, NSR_NONE));

@@ -17,6 +17,9 @@ struct nsr_walker {
   enum nsr_status (*item)(void *user, uint32_t first, uint32_t end);
   enum nsr_status (*again)(void *user);
   enum nsr_status (*leave)(void *user, uint32_t first, uint32_t end);
+  /* Nothing changes any more: whether to go through it once more all the same;
+   * NULL: no. */
+  bool (*once_more)(void *user);
   /* Any step but those of scopes. */
   enum nsr_status (*step)(void *user, uint32_t i);
   /* The head takes in the current state, which then is the head's. */

@@ -1,0 +1,581 @@
+/* told.c - lists of views by distance.
+ *
+ * What holds before a scope need not be looked at when it is left: what an
+ * engine knows only grows, so a distance that reaches back to there tells at
+ * least what it told there, and that is aged by all that issued since.
+ */
+#include "prove/told.h"
+
+#include <string.h>
+
+#include "base/work.h"
+
+static struct nsr_layer *top(struct nsr_track *t) {
+  return &t->layers.v[t->layers.n - 1];
+}
+
+/* The farthest distance that is still looked at, -1: none. */
+static int64_t farthest(struct nsr_told *g, struct nsr_track *t) {
+  while (t->reach.n && t->reach.v[t->reach.n - 1].step < g->from)
+    t->reach.n--;
+  return t->reach.n ? t->reach.v[t->reach.n - 1].most : -1;
+}
+
+/* ---- looking up */
+
+/* As far as what was told when nothing had run yet. */
+#define NOTHING (INT64_C(1) << 60)
+
+/* Among the layers below the top `skip` ones, counted from `count`: what holds
+ * if all but the last `lag` have retired. */
+static const struct nsr_tell *look_up(const struct nsr_track *t, size_t skip,
+                                      int64_t count, int64_t lag) {
+  size_t l = t->layers.n - skip;
+  size_t end = skip ? t->layers.v[l].below : t->v.l.n;
+  while (l-- > 0) {
+    size_t lo = t->layers.v[l].base, hi = end;
+    if (lo < hi && count - t->v.l.v[lo].at >= lag) {
+      while (hi - lo > 1) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (count - t->v.l.v[mid].at >= lag)
+          lo = mid;
+        else
+          hi = mid;
+      }
+      return &t->v.l.v[lo];
+    }
+    end = t->layers.v[l].below;
+  }
+  return NULL;
+}
+
+/* In tmp: a view as of here. */
+static enum nsr_status renewed(struct nsr_told *g, const struct nsr_tell *t) {
+  NSR_TRY(nsr_sight_copy(g->x, g->tmp, t->view));
+  return nsr_sight_renew(g->x, g->tmp);
+}
+
+/* ---- waits and members */
+
+enum nsr_status nsr_told_wait(struct nsr_told *g, uint32_t w,
+                              struct nsr_sight *row) {
+  for (uint32_t i = 0; i < g->of_wait[w].n; i++) {
+    const struct nsr_told_by *by = &g->by.v[g->of_wait[w].first + i];
+    struct nsr_track *t = &g->tracks[by->track];
+    const struct nsr_tell *tell = look_up(t, 0, t->count, by->lag);
+    /* who knows of an execution knows what follows from it */
+    if (!tell ||
+        (tell->slot != NSR_NONE && nsr_sight_level(row, tell->slot) == 0))
+      continue;
+    bool here = (size_t)(tell - t->v.l.v) >= top(t)->base;
+    if (here && tell->view->refs == 1) {
+      NSR_TRY(nsr_sight_renew(g->x, tell->view));
+      NSR_TRY(nsr_sight_merge(g->x, row, tell->view, true, NULL));
+      continue;
+    }
+    NSR_TRY(renewed(g, tell));
+    NSR_TRY(nsr_sight_merge(g->x, row, g->tmp, true, NULL));
+  }
+  return NSR_OK;
+}
+
+/* Drops what lies farther back than anyone looks. */
+static void drop_far(struct nsr_told *g, struct nsr_track *t) {
+  int64_t far = farthest(g, t);
+  struct nsr_layer *l = top(t);
+  while (l->base < t->v.l.n &&
+         (far < 0 || (l->base + 1 < t->v.l.n &&
+                      t->count - t->v.l.v[l->base + 1].at >= far)))
+    nsr_sight_free(g->x, &t->v.l.v[l->base++].view);
+  if (t->layers.n > 1 || l->base < 16 || l->base < t->v.l.n / 2)
+    return;
+  t->v.l.n -= l->base;
+  memmove(t->v.l.v, t->v.l.v + l->base, t->v.l.n * sizeof *t->v.l.v);
+  l->base = 0;
+}
+
+static enum nsr_status append(struct nsr_told *g, struct nsr_track *t,
+                              int64_t weight, uint32_t slot,
+                              struct nsr_sight *view) {
+  NSR_PUSH(g->x->ctx, NSR_SCRATCH, &t->v.l,
+           ((struct nsr_tell){t->count + 1, slot, nsr_sight_share(view)}));
+  t->count += weight;
+  drop_far(g, t);
+  return NSR_OK;
+}
+
+/* The latest knows what the engine knows, and all of its channel. */
+enum nsr_status nsr_told_member(struct nsr_told *g, const struct nsr_step *s,
+                                const struct nsr_sight *row) {
+  struct nsr_track *group = &g->tracks[s->group];
+  uint32_t own = g->own[s->member];
+  uint32_t slot = g->x->now[s->channel] - 1;
+  struct nsr_sight *view;
+  if (own == NSR_NONE && farthest(g, group) < 0)
+    return NSR_OK;
+  NSR_TRY(nsr_sight_new(g->x, &view));
+  NSR_TRY(nsr_sight_copy(g->x, view, row));
+  NSR_TRY(nsr_sight_learn(g->x, view, g->x->base[s->channel],
+                          g->x->base[s->channel + 1]));
+  NSR_TRY(append(g, group, s->value, slot, view));
+  if (own != NSR_NONE)
+    NSR_TRY(append(g, &g->tracks[own], 1, slot, view));
+  nsr_sight_free(g->x, &view);
+  return NSR_OK;
+}
+
+/* ---- layers */
+
+static struct nsr_track *track_in(struct nsr_told *g, uint32_t begin,
+                                  uint32_t i) {
+  return &g->tracks[g->in.v[g->of_scope[begin].first + i].track];
+}
+
+enum nsr_status nsr_told_begin(struct nsr_told *g, uint32_t begin) {
+  for (uint32_t i = 0; i < g->of_scope[begin].n; i++) {
+    struct nsr_track *t = track_in(g, begin, i);
+    int64_t weight = g->in.v[g->of_scope[begin].first + i].weight;
+    NSR_PUSH(g->x->ctx, NSR_SCRATCH, &t->layers,
+             ((struct nsr_layer){begin, t->v.l.n, t->v.l.n, t->count, weight}));
+  }
+  return NSR_OK;
+}
+
+/* What the top layer holds goes. */
+static void empty(struct nsr_told *g, struct nsr_track *t) {
+  struct nsr_layer *l = top(t);
+  for (size_t k = l->base; k < t->v.l.n; k++)
+    nsr_sight_free(g->x, &t->v.l.v[k].view);
+  t->v.l.n = l->base = l->below;
+  t->count = l->count;
+}
+
+void nsr_told_drop(struct nsr_told *g, uint32_t begin) {
+  for (uint32_t i = 0; i < g->of_scope[begin].n; i++) {
+    struct nsr_track *t = track_in(g, begin, i);
+    empty(g, t);
+    t->layers.n--;
+  }
+}
+
+/* ---- lists */
+
+void nsr_told_clear(struct nsr_told *g, struct nsr_tells *list) {
+  for (size_t i = 0; i < list->l.n; i++)
+    nsr_sight_free(g->x, &list->l.v[i].view);
+  list->l.n = 0;
+}
+
+static enum nsr_status push(struct nsr_told *g, struct nsr_tells *list,
+                            int64_t distance, const struct nsr_tell *t) {
+  NSR_PUSH(g->x->ctx, NSR_SCRATCH, &list->l,
+           ((struct nsr_tell){distance, t->slot, nsr_sight_share(t->view)}));
+  return NSR_OK;
+}
+
+/* What layers first.. of a track tell, out of those below the top `skip` ones,
+ * at distances up to the first one from `far` on. What is nearer hides what
+ * lies behind it at no greater distance. */
+static enum nsr_status collect(struct nsr_told *g, const struct nsr_track *t,
+                               size_t first, size_t skip, int64_t count,
+                               int64_t far, struct nsr_tells *out) {
+  size_t l = t->layers.n - skip;
+  size_t end = skip ? t->layers.v[l].below : t->v.l.n;
+  int64_t last = -1;
+  while (l-- > first && last < far) {
+    for (size_t i = end; i-- > t->layers.v[l].base && last < far;) {
+      int64_t d = count - t->v.l.v[i].at;
+      d = d < NOTHING ? d : NOTHING;
+      if (d <= last)
+        continue;
+      NSR_TRY(push(g, out, d, &t->v.l.v[i]));
+      last = d;
+    }
+    end = t->layers.v[l].below;
+  }
+  return NSR_OK;
+}
+
+/* Each view of the list is as of here, and held by nobody else. */
+static enum nsr_status renew(struct nsr_told *g, struct nsr_tells *list) {
+  for (size_t i = 0; i < list->l.n; i++) {
+    NSR_TRY(nsr_sight_own(g->x, &list->l.v[i].view));
+    NSR_TRY(nsr_sight_renew(g->x, list->l.v[i].view));
+  }
+  return NSR_OK;
+}
+
+/* ---- other moments */
+
+/* Exchanges here and a moment. */
+static void go_to(struct nsr_told *g, struct nsr_moment *m) {
+  struct nsr_sights *x = g->x;
+  size_t n = x->nch * sizeof *x->now;
+  struct nsr_moment here = {x->step, (uint32_t)x->loops.n, NULL};
+  memcpy(g->swap, x->now, n);
+  memcpy(x->now, m->now, n);
+  memcpy(m->now, g->swap, n);
+  x->step = m->step;
+  x->loops.n = m->nloops;
+  m->step = here.step;
+  m->nloops = here.nloops;
+}
+
+/* ---- where ways meet */
+
+/* What two ways tell at a distance; x, of the first, is taken where it is not
+ * needed at a greater one. */
+static enum nsr_status meet_at(struct nsr_told *g, int64_t d,
+                               struct nsr_tell *x, const struct nsr_tell *y,
+                               bool *changed) {
+  struct nsr_tell made = {d, x->slot == y->slot ? x->slot : NSR_NONE, x->view};
+  if (x->at == d) {
+    x->view = NULL;
+  } else {
+    *changed = true;
+    nsr_sight_share(made.view);
+  }
+  NSR_TRY(nsr_sight_own(g->x, &made.view));
+  NSR_TRY(nsr_sight_merge(g->x, made.view, y->view, false, changed));
+  NSR_PUSH(g->x->ctx, NSR_SCRATCH, &g->made.l, made);
+  nsr_work_count(g->x->ctx, NSR_WORK_PROVE, 1);
+  return NSR_OK;
+}
+
+/* a becomes what both lists tell, each as of where its way ends, at distances
+ * that one of them has, as far as both go. */
+static enum nsr_status meet(struct nsr_told *g, struct nsr_tells *a,
+                            const struct nsr_tells *b, bool *changed) {
+  g->made.l.n = 0;
+  for (size_t i = 0, j = 0; i < a->l.n && j < b->l.n;) {
+    struct nsr_tell *x = &a->l.v[i];
+    const struct nsr_tell *y = &b->l.v[j];
+    int64_t d = x->at <= y->at ? x->at : y->at;
+    NSR_TRY(meet_at(g, d, x, y, changed));
+    i += x->at == d;
+    j += y->at == d;
+  }
+  struct nsr_tells old = *a;
+  *a = g->made;
+  g->made = old;
+  nsr_told_clear(g, &g->made);
+  return NSR_OK;
+}
+
+/* The list, nearest first, becomes the end of the top layer, as of here; what
+ * that told at no greater distance goes. */
+static enum nsr_status put(struct nsr_told *g, struct nsr_track *t,
+                           struct nsr_tells *list) {
+  if (!list->l.n)
+    return NSR_OK;
+  int64_t far = list->l.v[list->l.n - 1].at;
+  while (t->v.l.n > top(t)->base && t->count - t->v.l.v[t->v.l.n - 1].at <= far)
+    nsr_sight_free(g->x, &t->v.l.v[--t->v.l.n].view);
+  for (size_t i = list->l.n; i-- > 0;) {
+    struct nsr_tell *x = &list->l.v[i];
+    NSR_TRY(nsr_sight_own(g->x, &x->view));
+    nsr_sight_stamp(g->x, x->view);
+    NSR_TRY(push(g, &t->v, t->count - x->at, x));
+  }
+  drop_far(g, t);
+  return NSR_OK;
+}
+
+/* What a track tells below its top layer, as of another moment. */
+static enum nsr_status collect_before(struct nsr_told *g, struct nsr_track *t,
+                                      int64_t far, struct nsr_moment *m,
+                                      struct nsr_tells *out) {
+  NSR_TRY(collect(g, t, 0, 1, top(t)->count, far, out));
+  go_to(g, m);
+  enum nsr_status status = renew(g, out);
+  go_to(g, m);
+  return status;
+}
+
+/* The top layer goes; what a list tells stands for it in the one below. */
+static enum nsr_status pop(struct nsr_told *g, struct nsr_track *t,
+                           struct nsr_tells *list) {
+  empty(g, t);
+  t->layers.n--;
+  NSR_TRY(put(g, t, list));
+  nsr_told_clear(g, list);
+  return NSR_OK;
+}
+
+static enum nsr_status join_track(struct nsr_told *g, struct nsr_track *t,
+                                  struct nsr_moment *entry) {
+  bool changed = false;
+  NSR_TRY(collect(g, t, t->layers.n - 1, 0, t->count, NOTHING, &g->near));
+  NSR_TRY(renew(g, &g->near));
+  if (g->near.l.n) {
+    int64_t far = g->near.l.v[g->near.l.n - 1].at;
+    NSR_TRY(collect_before(g, t, far, entry, &g->far));
+    NSR_TRY(meet(g, &g->near, &g->far, &changed));
+    nsr_told_clear(g, &g->far);
+  }
+  return pop(g, t, &g->near);
+}
+
+enum nsr_status nsr_told_join(struct nsr_told *g, uint32_t begin,
+                              struct nsr_moment *entry) {
+  for (uint32_t i = 0; i < g->of_scope[begin].n; i++)
+    NSR_TRY(join_track(g, track_in(g, begin, i), entry));
+  return NSR_OK;
+}
+
+/* The layer that a scope has begun. */
+static size_t layer_of(const struct nsr_track *t, uint32_t begin) {
+  size_t l = t->layers.n - 1;
+  while (t->layers.v[l].begin != begin)
+    l--;
+  return l;
+}
+
+/* How far a loop's lists go: in front of what is told there all that runs in it
+ * is unknown anyway. */
+static int64_t limit(struct nsr_told *g, struct nsr_track *t, size_t loop) {
+  int64_t far = farthest(g, t);
+  int64_t most = t->layers.v[loop].weight * ((int64_t)g->x->most + 2);
+  return far > most ? most : far;
+}
+
+static enum nsr_status pass_track(struct nsr_told *g, struct nsr_track *t,
+                                  struct nsr_moment *entry) {
+  size_t n = g->x->loops.n;
+  int64_t far =
+      n ? limit(g, t, layer_of(t, g->x->loops.v[n - 1].begin - 1)) : -1;
+  NSR_TRY(collect_before(g, t, far, entry, &g->near));
+  return pop(g, t, &g->near);
+}
+
+enum nsr_status nsr_told_pass(struct nsr_told *g, uint32_t begin,
+                              struct nsr_moment *entry) {
+  for (uint32_t i = 0; i < g->of_scope[begin].n; i++)
+    NSR_TRY(pass_track(g, track_in(g, begin, i), entry));
+  return NSR_OK;
+}
+
+/* A list takes in what is told here. */
+static enum nsr_status take_in(struct nsr_told *g, struct nsr_tells *list,
+                               bool first, bool *changed) {
+  if (first) {
+    struct nsr_tells old = *list;
+    *list = g->near;
+    g->near = old;
+    *changed = true;
+  } else {
+    NSR_TRY(meet(g, list, &g->near, changed));
+  }
+  nsr_told_clear(g, &g->near);
+  return NSR_OK;
+}
+
+enum nsr_status nsr_told_take(struct nsr_told *g, uint32_t begin,
+                              struct nsr_tells *lists, bool head, bool first,
+                              bool *changed) {
+  for (uint32_t i = 0; i < g->of_scope[begin].n; i++) {
+    struct nsr_track *t = track_in(g, begin, i);
+    size_t l = layer_of(t, begin);
+    int64_t far = head ? limit(g, t, l) : farthest(g, t);
+    NSR_TRY(collect(g, t, l, 0, t->count, far, &g->near));
+    NSR_TRY(renew(g, &g->near));
+    NSR_TRY(take_in(g, &lists[i], first, changed));
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_told_enter(struct nsr_told *g, uint32_t begin,
+                               struct nsr_tells *heads, bool first,
+                               bool *changed) {
+  NSR_TRY(nsr_told_begin(g, begin));
+  for (uint32_t i = 0; i < g->of_scope[begin].n; i++) {
+    struct nsr_track *t = track_in(g, begin, i);
+    int64_t far = limit(g, t, t->layers.n - 1);
+    NSR_TRY(collect(g, t, 0, 1, t->count, far, &g->near));
+    NSR_TRY(renew(g, &g->near));
+    NSR_TRY(take_in(g, &heads[i], first, changed));
+    NSR_TRY(put(g, t, &heads[i]));
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_told_put(struct nsr_told *g, uint32_t begin,
+                             struct nsr_tells *lists) {
+  for (uint32_t i = 0; i < g->of_scope[begin].n; i++)
+    NSR_TRY(put(g, track_in(g, begin, i), &lists[i]));
+  return NSR_OK;
+}
+
+enum nsr_status nsr_told_keep(struct nsr_told *g, uint32_t begin) {
+  for (uint32_t i = 0; i < g->of_scope[begin].n; i++) {
+    struct nsr_track *t = track_in(g, begin, i);
+    int64_t far = farthest(g, t);
+    NSR_TRY(collect(g, t, t->layers.n - 1, 0, t->count, far, &g->near));
+    NSR_TRY(renew(g, &g->near));
+    for (size_t k = 0; k < g->near.l.n; k++)
+      NSR_TRY(nsr_sight_settle(g->x, g->near.l.v[k].view));
+    NSR_TRY(pop(g, t, &g->near));
+  }
+  return NSR_OK;
+}
+
+/* ---- which tracks there are */
+
+static enum nsr_status add_by(struct nsr_told *g, uint32_t wait, uint32_t track,
+                              int64_t lag) {
+  NSR_PUSH(g->x->ctx, NSR_SCRATCH, &g->by, ((struct nsr_told_by){track, lag}));
+  g->of_wait[wait].n++;
+  return NSR_OK;
+}
+
+/* A count less a lag, if nothing less, tells what all but so many have done;
+ * another threshold, what it covers. */
+static enum nsr_status read_wait(struct nsr_told *g,
+                                 const struct nsr_thresholds *t, uint32_t i) {
+  const struct nsr_score *s = g->x->s;
+  uint32_t wait = t->wait_of[i], group = s->steps[i].group;
+  const struct nsr_wait_found *w = &t->waits[wait];
+  g->of_wait[wait].first = (uint32_t)g->by.n;
+  if (w->kind == NSR_WAIT_LAG ||
+      (w->kind == NSR_WAIT_CHOICE && w->within == NSR_NONE))
+    return w->lag >= 0 && s->groups[group].channel >= 0
+               ? add_by(g, wait, group, w->lag)
+               : NSR_OK;
+  for (uint32_t k = 0; k < w->n; k++) {
+    const struct nsr_cover *c = &t->covers.v[w->first + k];
+    uint32_t *own = &g->own[c->member];
+    if (*own == NSR_NONE)
+      *own = g->ntracks++;
+    NSR_TRY(add_by(g, wait, *own, c->age));
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status read_waits(struct nsr_told *g,
+                                  const struct nsr_thresholds *t) {
+  const struct nsr_score *s = g->x->s;
+  NSR_NEW(g->x->ctx, NSR_SCRATCH, g->own, s->nmembers);
+  NSR_NEW(g->x->ctx, NSR_SCRATCH, g->of_wait, s->nwaits);
+  for (uint32_t m = 0; m < s->nmembers; m++)
+    g->own[m] = NSR_NONE;
+  for (uint32_t i = 0; i < s->nsteps; i++)
+    if (s->steps[i].kind == NSR_STEP_WAIT)
+      NSR_TRY(read_wait(g, t, i));
+  return NSR_OK;
+}
+
+/* Backwards, so that only what reaches farther than all later ones counts. */
+static enum nsr_status find_reach(struct nsr_told *g,
+                                  const struct nsr_thresholds *t) {
+  const struct nsr_score *s = g->x->s;
+  for (uint32_t i = s->nsteps; i-- > 0;) {
+    uint32_t w = s->steps[i].kind == NSR_STEP_WAIT ? t->wait_of[i] : NSR_NONE;
+    for (uint32_t k = 0; w != NSR_NONE && k < g->of_wait[w].n; k++) {
+      const struct nsr_told_by *by = &g->by.v[g->of_wait[w].first + k];
+      struct nsr_track *track = &g->tracks[by->track];
+      size_t n = track->reach.n;
+      if (n == 0 || track->reach.v[n - 1].most < by->lag)
+        NSR_PUSH(g->x->ctx, NSR_SCRATCH, &track->reach,
+                 ((struct nsr_reach){i, by->lag}));
+    }
+  }
+  return NSR_OK;
+}
+
+/* ---- which scopes they have members in */
+
+static enum nsr_status add_in(struct nsr_told *g, uint32_t begin,
+                              uint32_t track, int64_t weight, uint32_t *at) {
+  struct nsr_told_run *run = &g->of_scope[begin];
+  if (track == NSR_NONE || !g->tracks[track].reach.n)
+    return NSR_OK;
+  if (at[track] < run->first || at[track] >= g->in.n ||
+      g->in.v[at[track]].track != track) {
+    at[track] = (uint32_t)g->in.n;
+    NSR_PUSH(g->x->ctx, NSR_SCRATCH, &g->in, ((struct nsr_told_in){track, 0}));
+    run->n++;
+  }
+  g->in.v[at[track]].weight += weight;
+  return NSR_OK;
+}
+
+static enum nsr_status find_scopes(struct nsr_told *g) {
+  const struct nsr_score *s = g->x->s;
+  uint32_t *at;
+  NSR_NEW(g->x->ctx, NSR_SCRATCH, at, g->ntracks);
+  NSR_NEW(g->x->ctx, NSR_SCRATCH, g->of_scope, s->nsteps);
+  for (uint32_t i = 0; i < s->nsteps; i++) {
+    if (s->steps[i].kind != NSR_STEP_LOOP && s->steps[i].kind != NSR_STEP_ARM)
+      continue;
+    uint32_t end = s->steps[s->steps[i].end].member;
+    g->of_scope[i].first = (uint32_t)g->in.n;
+    for (uint32_t m = s->steps[i].member; m < end; m++) {
+      const struct nsr_step *x = &s->steps[s->members[m]];
+      NSR_TRY(add_in(g, i, x->group, x->value, at));
+      NSR_TRY(add_in(g, i, g->own[m], 1, at));
+    }
+  }
+  return NSR_OK;
+}
+
+/* How many iterations of the loop around it a wait looks back, if not farther
+ * than levels go: it then is for what came before the loop. */
+static int64_t age_of(const struct nsr_told *g, uint32_t loop,
+                      const struct nsr_told_by *by) {
+  const struct nsr_told_run *run = &g->of_scope[loop];
+  for (uint32_t i = 0; i < run->n; i++) {
+    const struct nsr_told_in *in = &g->in.v[run->first + i];
+    int64_t age = in->track == by->track ? by->lag / in->weight : 0;
+    if (age > 0)
+      return age < NSR_LEVEL_ANY ? age : 0;
+  }
+  return 0;
+}
+
+static enum nsr_status find_ages(struct nsr_told *g,
+                                 const struct nsr_thresholds *t) {
+  const struct nsr_score *s = g->x->s;
+  NSR_VEC(uint32_t) loops = {0};
+  for (uint32_t i = 0; i < s->nsteps; i++) {
+    const struct nsr_step *x = &s->steps[i];
+    if (x->kind == NSR_STEP_LOOP)
+      NSR_PUSH(g->x->ctx, NSR_SCRATCH, &loops, i);
+    loops.n -=
+        x->kind == NSR_STEP_END && s->steps[x->end].kind == NSR_STEP_LOOP;
+    uint32_t w = x->kind == NSR_STEP_WAIT ? t->wait_of[i] : NSR_NONE;
+    for (uint32_t k = 0; loops.n && w != NSR_NONE && k < g->of_wait[w].n; k++) {
+      int64_t age =
+          age_of(g, loops.v[loops.n - 1], &g->by.v[g->of_wait[w].first + k]);
+      g->ages = age > g->ages ? age : g->ages;
+    }
+  }
+  return NSR_OK;
+}
+
+/* At first it tells, at any distance, what follows from nothing. */
+static enum nsr_status open_track(struct nsr_told *g, struct nsr_track *t) {
+  struct nsr_tell nothing = {-NOTHING, NSR_NONE, NULL};
+  NSR_PUSH(g->x->ctx, NSR_SCRATCH, &t->layers,
+           ((struct nsr_layer){.begin = NSR_NONE}));
+  NSR_TRY(nsr_sight_new(g->x, &nothing.view));
+  if (g->most)
+    NSR_TRY(nsr_sight_nothing(g->x, nothing.view));
+  NSR_PUSH(g->x->ctx, NSR_SCRATCH, &t->v.l, nothing);
+  return NSR_OK;
+}
+
+enum nsr_status nsr_told_init(struct nsr_ctx *ctx, const struct nsr_score *s,
+                              const struct nsr_thresholds *t,
+                              struct nsr_sights *x, bool most,
+                              struct nsr_told *out) {
+  *out = (struct nsr_told){.x = x, .most = most, .ntracks = s->ngroups};
+  NSR_NEW(ctx, NSR_SCRATCH, out->swap, x->nch);
+  NSR_TRY(read_waits(out, t));
+  NSR_NEW(ctx, NSR_SCRATCH, out->tracks, out->ntracks);
+  for (uint32_t i = 0; i < out->ntracks; i++)
+    NSR_TRY(open_track(out, &out->tracks[i]));
+  NSR_TRY(find_reach(out, t));
+  NSR_TRY(find_scopes(out));
+  NSR_TRY(find_ages(out, t));
+  return nsr_sight_new(x, &out->tmp);
+}
