@@ -555,14 +555,13 @@ static enum nsr_status walk(struct lag *g) {
                          .item = begin_item,
                          .again = again,
                          .leave = leave_item,
-                         .once_more = once_more,
                          .step = take_step,
                          .enter_loop = enter_loop,
                          .end_way = end_way,
                          .leave_loop = leave_loop,
                          .enter_arm = enter_arm,
                          .leave_arm = leave_arm};
-  return nsr_score_walk(g->ctx, g->s, &w);
+  return nsr_score_walk_on(g->ctx, g->s, &w, once_more);
 }
 
 enum nsr_status nsr_lag_check(struct nsr_ctx *ctx, const struct nsr_score *s,

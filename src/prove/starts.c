@@ -375,16 +375,9 @@ enum nsr_status nsr_starts_check(struct nsr_ctx *ctx, const struct nsr_score *s,
     return NSR_OK;
   struct nsr_mark mark = nsr_scratch_mark(ctx);
   NSR_TRY(prepare(&x));
-  struct nsr_walker w = {.user = &x,
-                         .item = begin_item,
-                         .again = again,
-                         .leave = leave_item,
-                         .step = take_step,
-                         .enter_loop = enter_loop,
-                         .end_way = end_way,
-                         .leave_loop = leave_loop,
-                         .enter_arm = enter_arm,
-                         .leave_arm = leave_arm};
+  struct nsr_walker w = {&x,        begin_item, again,   leave_item,
+                         take_step, enter_loop, end_way, leave_loop,
+                         enter_arm, leave_arm};
   NSR_TRY(nsr_score_walk(ctx, s, &w));
   nsr_scratch_release(ctx, mark);
   return NSR_OK;

@@ -79,8 +79,10 @@ static enum nsr_status find_ended(struct nsr_ctx *ctx, const struct nsr_tree *t,
   return NSR_OK;
 }
 
-enum nsr_status nsr_score_walk(struct nsr_ctx *ctx, const struct nsr_score *s,
-                               const struct nsr_walker *w) {
+enum nsr_status nsr_score_walk_on(struct nsr_ctx *ctx,
+                                  const struct nsr_score *s,
+                                  const struct nsr_walker *w,
+                                  bool (*once_more)(void *user)) {
   bool *ended;
   NSR_TRY(find_ended(ctx, s->tree, &ended));
   struct walk x = {.s = s, .w = w, .ended = ended};
@@ -91,7 +93,7 @@ enum nsr_status nsr_score_walk(struct nsr_ctx *ctx, const struct nsr_score *s,
     NSR_TRY(w->item(w->user, i, end));
     x.changed = false;
     NSR_TRY(walk_steps(&x, i, end, NSR_NONE));
-    while (x.changed || (w->once_more && w->once_more(w->user))) {
+    while (x.changed || (once_more && once_more(w->user))) {
       NSR_TRY(w->again(w->user));
       x.changed = false;
       NSR_TRY(walk_steps(&x, i, end, NSR_NONE));
@@ -99,4 +101,9 @@ enum nsr_status nsr_score_walk(struct nsr_ctx *ctx, const struct nsr_score *s,
     NSR_TRY(w->leave(w->user, i, end));
   }
   return NSR_OK;
+}
+
+enum nsr_status nsr_score_walk(struct nsr_ctx *ctx, const struct nsr_score *s,
+                               const struct nsr_walker *w) {
+  return nsr_score_walk_on(ctx, s, w, NULL);
 }

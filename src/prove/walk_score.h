@@ -17,9 +17,6 @@ struct nsr_walker {
   enum nsr_status (*item)(void *user, uint32_t first, uint32_t end);
   enum nsr_status (*again)(void *user);
   enum nsr_status (*leave)(void *user, uint32_t first, uint32_t end);
-  /* Nothing changes any more: whether to go through it once more all the same;
-   * NULL: no. */
-  bool (*once_more)(void *user);
   /* Any step but those of scopes. */
   enum nsr_status (*step)(void *user, uint32_t i);
   /* The head takes in the current state, which then is the head's. */
@@ -38,5 +35,11 @@ struct nsr_walker {
 NSR_MUST_USE enum nsr_status nsr_score_walk(struct nsr_ctx *ctx,
                                             const struct nsr_score *s,
                                             const struct nsr_walker *w);
+/* The same; where nothing changes any more it is asked whether to go through
+ * the item once more all the same. */
+NSR_MUST_USE enum nsr_status nsr_score_walk_on(struct nsr_ctx *ctx,
+                                               const struct nsr_score *s,
+                                               const struct nsr_walker *w,
+                                               bool (*once_more)(void *user));
 
 #endif
