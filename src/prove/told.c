@@ -428,16 +428,21 @@ static enum nsr_status add_by(struct nsr_told *g, uint32_t wait, uint32_t track,
   return NSR_OK;
 }
 
-/* A count less a lag, if nothing less, tells what all but so many have done;
- * another threshold, what it covers. */
+/* Whether all but the last `lag` of what the semaphore counts have retired
+ * behind a wait: a choice of which neither is sure covers nothing. */
+static bool is_lag(const struct nsr_wait_found *w) {
+  return w->kind == NSR_WAIT_LAG ||
+         (w->kind == NSR_WAIT_CHOICE && w->within == NSR_NONE && w->n > 0);
+}
+
+/* Another threshold tells what it covers. */
 static enum nsr_status read_wait(struct nsr_told *g,
                                  const struct nsr_thresholds *t, uint32_t i) {
   const struct nsr_score *s = g->x->s;
   uint32_t wait = t->wait_of[i], group = s->steps[i].group;
   const struct nsr_wait_found *w = &t->waits[wait];
   g->of_wait[wait].first = (uint32_t)g->by.n;
-  if (w->kind == NSR_WAIT_LAG ||
-      (w->kind == NSR_WAIT_CHOICE && w->within == NSR_NONE))
+  if (is_lag(w))
     return w->lag >= 0 && s->groups[group].channel >= 0
                ? add_by(g, wait, group, w->lag)
                : NSR_OK;
