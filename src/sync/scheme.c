@@ -17,6 +17,7 @@ struct choice {
   const struct nsr_tree *t;
   const struct nsr_needs *needs;
   enum nsr_scheme scheme;
+  bool publish;   /* to the letter */
   bool can_add;   /* updates by more than 1 encode */
   uint8_t *loops; /* by scope: loops around it */
   uint32_t max;   /* registers of an engine */
@@ -29,11 +30,13 @@ struct choice {
 /* ---- what there is */
 
 /* Those of islands come last: the barriers in front of an island and behind it
- * let nothing that counts be under way, and set all to 0. */
+ * let nothing that counts be under way, and set all to 0. The publication's are
+ * none of these: what a barrier set to 0 gets back behind it, in an island
+ * too. */
 static enum nsr_status find_semaphores(struct choice *p, uint32_t max) {
   const struct nsr_kernel *k = p->t->program->k;
   NSR_NEW(p->ctx, NSR_SCRATCH, p->c->sems, k->owned_last - k->owned_first + 1u);
-  for (int taken = 0; taken < 2; taken++)
+  for (int taken = 0; taken < (p->publish ? 1 : 2); taken++)
     for (uint32_t s = k->owned_first; s <= k->owned_last && p->c->nsems < max;
          s++)
       if ((p->t->taken && p->t->taken[s]) == taken &&
@@ -599,6 +602,7 @@ enum nsr_status nsr_scheme_publish(struct nsr_ctx *ctx,
                      .t = tree,
                      .needs = needs,
                      .scheme = budget->published,
+                     .publish = true,
                      .c = out};
   if (totals && nsr_scheme_waits_outside(tree->program))
     return choose_outside(&p);

@@ -116,6 +116,26 @@ static void test_random_kernels(void **state) {
   assert_true(t.undecided * 20 <= t.proved);
 }
 
+/* What the publication counts behind a barrier that stays is not what an island
+ * behind it counts. */
+static void test_islands_count_apart(void **state) {
+  (void)state;
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_kernel *k = random_kernel(ctx, 21813, 694), *out;
+  struct nsr_rewrite_options options = {.verify = NSR_VERIFY_NONE,
+                                        .scheme = NSR_SCHEME_PUBLISHED,
+                                        .published =
+                                            NSR_SCHEME_PER_INSTRUCTION};
+  struct nsr_rewrite_report report;
+  struct nsr_proof p;
+  assert_int_equal(nsr_rewrite(ctx, k, NULL, 0, &options, &out, &report),
+                   NSR_OK);
+  assert_true(report.nkept > 1);
+  if (!is_proved(ctx, k, out, &p))
+    fail_msg("%s", p.text);
+  nsr_ctx_free(ctx);
+}
+
 /* ---- mutants */
 
 enum { MUTANTS = 4 }; /* of one operator and kernel */
@@ -180,6 +200,7 @@ static void test_mutants(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_suite),
                                      cmocka_unit_test(test_random_kernels),
+                                     cmocka_unit_test(test_islands_count_apart),
                                      cmocka_unit_test(test_mutants)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
