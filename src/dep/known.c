@@ -26,8 +26,10 @@ static bool view_knows(const struct nsr_walk *w, const struct nsr_view *v,
   if (w->item_of[q] != w->item)
     return nsr_facts_level(&w->pasts.v[v->past].set, s) <= lag;
   uint32_t level = nsr_set_level(&w->slots, &v->set, ch, s);
-  level += s >= v->at[ch] && s < w->now.at[ch];
-  return level <= lag;
+  bool ran = s < w->now.at[ch], since = s >= v->at[ch];
+  if (v->set.bytes)
+    since = nsr_slot_place(&w->slots, ch, s) >= v->slots - w->entered.slots;
+  return level + (ran && since) <= lag;
 }
 
 enum nsr_status nsr_walk_known(struct nsr_walk *w, int engine, uint32_t q,
@@ -173,8 +175,10 @@ static enum nsr_status issue(struct nsr_walk *w, uint32_t i) {
     if (x->passes) { /* the engine itself knows */
       NSR_TRY(nsr_view_renew(w, w->rows[w->row[x->engine]]));
       w->rows[w->row[x->engine]]->at[x->channel]++;
+      w->rows[w->row[x->engine]]->slots++;
     }
     w->now.at[x->channel]++;
+    w->now.slots++;
   }
   if (w->lags[i])
     NSR_TRY(record(w, i));
@@ -284,6 +288,7 @@ static enum nsr_status walk_arm(struct nsr_walk *w, uint32_t scope,
 static void pass_barrier(struct nsr_walk *w) {
   w->now.passed.serial = ++w->serial;
   w->now.passed.tick = w->now.tick;
+  w->now.passed.slots = w->now.slots;
   memcpy(w->now.passed.at, w->now.at, w->nch * sizeof *w->now.at);
   for (uint32_t e = 0; e < w->nrows; e++) {
     nsr_set_clear(&w->rows[e]->set);
@@ -375,7 +380,7 @@ enum nsr_status nsr_walk_enter(struct nsr_walk *w, uint32_t item) {
                    : 0;
   w->now.loop = 0;
   w->entered = w->now;
-  nsr_slots_enter(w);
+  NSR_TRY(nsr_slots_enter(w));
   NSR_TRY(nsr_past_reset(w));
   for (uint32_t e = 0; e < w->nrows; e++) {
     NSR_TRY(nsr_view_resume(w, w->rows[e]));

@@ -113,6 +113,7 @@ static enum nsr_status lay_loops(struct nsr_walk *w, uint32_t scope,
     w->loop_of[scope] = id;
     l->parent = parent;
     l->begin = scope == 0 ? 0 : ++w->now.tick;
+    l->from = w->now.slots;
     NSR_NEW(w->ctx, NSR_SCRATCH, l->first, w->nch);
     NSR_NEW(w->ctx, NSR_SCRATCH, l->last, w->nch);
     memcpy(l->first, w->now.at, w->nch * sizeof *w->now.at);
@@ -124,12 +125,15 @@ static enum nsr_status lay_loops(struct nsr_walk *w, uint32_t scope,
       NSR_TRY(lay_loops(w, part->first, id));
     for (uint32_t i = part->first;
          part->kind == NSR_PART_SEGMENT && i < part->first + part->n; i++)
-      if (w->asked[i])
+      if (w->asked[i]) {
         w->now.at[t->works[i].channel]++;
+        w->now.slots++;
+      }
   }
   if (id == parent)
     return NSR_OK;
   w->loops[id].end = scope == 0 ? UINT32_MAX : ++w->now.tick;
+  w->loops[id].to = w->now.slots;
   memcpy(w->loops[id].last, w->now.at, w->nch * sizeof *w->now.at);
   return NSR_OK;
 }
@@ -160,7 +164,7 @@ static enum nsr_status find_loops(struct nsr_walk *w) {
   NSR_NEW(w->ctx, NSR_SCRATCH, w->loops, n);
   memcpy(w->now.at, w->base, w->nch * sizeof *w->now.at);
   NSR_TRY(lay_loops(w, 0, NSR_NONE));
-  w->now.tick = 0;
+  w->now.tick = w->now.slots = 0;
   return list_children(w);
 }
 

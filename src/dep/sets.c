@@ -25,17 +25,30 @@ static void swap(struct nsr_facts *a, struct nsr_facts *b) {
   *b = x;
 }
 
+enum nsr_status nsr_slots_room(struct nsr_slots *s, uint32_t n) {
+  if (n <= s->cap)
+    return NSR_OK;
+  s->cap = 2 * n;
+  NSR_NEW(s->ctx, NSR_SCRATCH, s->where, s->cap);
+  NSR_NEW(s->ctx, NSR_SCRATCH, s->channel, s->cap);
+  return NSR_OK;
+}
+
 void nsr_slots_lay(struct nsr_slots *s, bool dense) {
+  uint32_t next[NSR_MAX_CHANNELS];
   uint32_t at = 0;
   s->nactive = 0;
   for (uint32_t ch = 0; ch < s->nch; ch++) {
     if (s->n[ch])
       s->active[s->nactive++] = (uint8_t)ch;
-    s->place[ch] = at;
+    s->place[ch] = next[ch] = at;
     at += s->n[ch];
   }
   assert(s->levels <= UINT8_MAX);
   s->bytes = dense ? (at / BLOCK + 1) * BLOCK : 0;
+  assert(!dense || at <= s->cap);
+  for (uint32_t i = 0; dense && i < at; i++)
+    s->where[next[s->channel[i]]++] = (uint16_t)i;
 }
 
 /* ---- forms */
@@ -69,12 +82,13 @@ enum nsr_status nsr_set_to_facts(struct nsr_slots *s, struct nsr_set *set) {
     return NSR_OK;
   s->tmp.n = 0;
   for (uint32_t ch = 0; ch < s->nch; ch++) {
-    const uint8_t *b = bytes_of(set) + s->place[ch];
+    const uint16_t *where = s->where + s->place[ch];
+    const uint8_t *b = bytes_of(set);
     for (uint32_t i = 0, j; i < s->n[ch]; i = j) {
-      for (j = i + 1; j < s->n[ch] && b[j] == b[i];)
+      for (j = i + 1; j < s->n[ch] && b[where[j]] == b[where[i]];)
         j++;
       NSR_TRY(nsr_facts_push(&s->pool, &s->tmp, s->first[ch] + i,
-                             s->first[ch] + j, b[i]));
+                             s->first[ch] + j, b[where[i]]));
     }
   }
   set->bytes = 0;
@@ -107,13 +121,23 @@ enum nsr_status nsr_set_age_some(struct nsr_slots *s, struct nsr_set *set,
                                  uint32_t more) {
   if (!set->bytes)
     return nsr_facts_push(&s->pool, &s->aged, lo, hi, more);
-  uint8_t *b = bytes_of(set) + s->place[ch];
+  uint8_t *b = bytes_of(set);
   assert(lo < hi && lo >= s->first[ch] && hi - s->first[ch] <= s->n[ch]);
   for (uint32_t x = lo; x < hi; x++) {
-    uint32_t level = b[x - s->first[ch]] + more;
-    b[x - s->first[ch]] = (uint8_t)(level < s->levels ? level : s->levels);
+    uint32_t at = nsr_slot_place(s, ch, x), level = b[at] + more;
+    b[at] = (uint8_t)(level < s->levels ? level : s->levels);
   }
   return NSR_OK;
+}
+
+void nsr_set_age_places(struct nsr_slots *s, struct nsr_set *set, uint32_t lo,
+                        uint32_t hi, uint32_t more) {
+  uint8_t *b = bytes_of(set);
+  assert(set->bytes && (lo >= hi || hi <= set->bytes));
+  for (uint32_t i = lo; i < hi; i++) {
+    uint32_t level = b[i] + more;
+    b[i] = (uint8_t)(level < s->levels ? level : s->levels);
+  }
 }
 
 enum nsr_status nsr_set_age_end(struct nsr_slots *s, struct nsr_set *set) {
@@ -185,7 +209,8 @@ enum nsr_status nsr_set_learn(struct nsr_slots *s, struct nsr_set *set,
   if (!set->bytes)
     return nsr_facts_learn(&s->pool, &set->facts, s->first[ch],
                            s->first[ch] + s->n[ch]);
-  memset(bytes_of(set) + s->place[ch], 0, s->n[ch]);
+  for (uint32_t i = 0; i < s->n[ch]; i++)
+    bytes_of(set)[s->where[s->place[ch] + i]] = 0;
   return NSR_OK;
 }
 
@@ -198,13 +223,13 @@ enum nsr_status nsr_set_lower(struct nsr_slots *s, struct nsr_set *set,
     swap(&s->tmp, &set->facts);
     return NSR_OK;
   }
-  bytes_of(set)[s->place[ch] + slot - s->first[ch]] = (uint8_t)level;
+  bytes_of(set)[nsr_slot_place(s, ch, slot)] = (uint8_t)level;
   return NSR_OK;
 }
 
 uint32_t nsr_set_level(const struct nsr_slots *s, const struct nsr_set *set,
                        uint32_t ch, uint32_t slot) {
-  return set->bytes ? bytes_of(set)[s->place[ch] + slot - s->first[ch]]
+  return set->bytes ? bytes_of(set)[nsr_slot_place(s, ch, slot)]
                     : nsr_facts_level(&set->facts, slot);
 }
 
@@ -212,9 +237,8 @@ bool nsr_set_none(const struct nsr_slots *s, const struct nsr_set *set,
                   uint32_t ch, uint32_t end) {
   if (!set->bytes)
     return nsr_facts_none(&set->facts, s->first[ch], end);
-  const uint8_t *b = bytes_of(set) + s->place[ch];
   for (uint32_t x = s->first[ch]; x < end; x++)
-    if (b[x - s->first[ch]])
+    if (bytes_of(set)[nsr_slot_place(s, ch, x)])
       return false;
   return true;
 }

@@ -2,7 +2,8 @@
  *
  * Sets of the walk (known.h) live as long as an item and are compared, copied
  * and merged all the time. Where the item is small they are dense: a level for
- * each of its slots, channel by channel, so that plain loops over bytes do.
+ * each of its slots, in the order of the text, so that plain loops over bytes
+ * do.
  * Where it is large they are stretches (facts.h), since few describe much. Who
  * uses them does not see which.
  */
@@ -24,7 +25,10 @@ struct nsr_slots {
   struct nsr_facts_pool pool;
   uint32_t levels, nch;
   uint32_t first[NSR_MAX_CHANNELS], n[NSR_MAX_CHANNELS];
-  uint32_t place[NSR_MAX_CHANNELS]; /* in a dense set, of slot first */
+  uint32_t place[NSR_MAX_CHANNELS]; /* into where, of slot first */
+  uint16_t *where;                  /* channel by channel: in a dense set */
+  uint8_t *channel;                 /* by place in a dense set */
+  uint32_t cap;                     /* room in these two */
   uint32_t nactive;                 /* channels with slots: .. */
   uint8_t active[NSR_MAX_CHANNELS]; /* .. these */
   uint32_t bytes;                   /* of a dense set; 0: stretches */
@@ -32,9 +36,12 @@ struct nsr_slots {
   bool coarse; /* a set of stretches was made coarser */
 };
 
+/* Room for the places of n slots, if sets are to be dense. */
+NSR_MUST_USE enum nsr_status nsr_slots_room(struct nsr_slots *s, uint32_t n);
 /* The item has slots first[ch] .. first[ch]+n[ch]-1, set by who calls, as are
- * ctx, levels and nch. Sets of the item before are void, but for those that
- * were made stretches. Needs no set for itself. */
+ * ctx, levels, nch and (dense) the channel of each slot in the order of the
+ * text. Sets of the item before are void, but for those that were made
+ * stretches. Needs no set for itself. */
 void nsr_slots_lay(struct nsr_slots *s, bool dense);
 
 /* In the item's form: all is known. */
@@ -66,6 +73,10 @@ static inline enum nsr_status nsr_set_age(struct nsr_slots *s,
 NSR_MUST_USE enum nsr_status nsr_set_age_end(struct nsr_slots *s,
                                              struct nsr_set *set);
 
+/* The same at once for places lo..hi-1 of a dense set. */
+void nsr_set_age_places(struct nsr_slots *s, struct nsr_set *set, uint32_t lo,
+                        uint32_t hi, uint32_t more);
+
 /* a = a op b, of one form; ADD is not for this. *changed: whether a did. */
 NSR_MUST_USE enum nsr_status nsr_set_merge(struct nsr_slots *s,
                                            struct nsr_set *a,
@@ -83,5 +94,10 @@ bool nsr_set_none(const struct nsr_slots *s, const struct nsr_set *set,
                   uint32_t ch, uint32_t end);
 uint32_t nsr_set_level(const struct nsr_slots *s, const struct nsr_set *set,
                        uint32_t ch, uint32_t slot);
+/* Where a slot of a channel is in dense sets. */
+static inline uint32_t nsr_slot_place(const struct nsr_slots *s, uint32_t ch,
+                                      uint32_t slot) {
+  return s->where[s->place[ch] + slot - s->first[ch]];
+}
 
 #endif

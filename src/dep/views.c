@@ -37,7 +37,9 @@ enum nsr_status nsr_view_give(struct nsr_walk *w, struct nsr_view **v) {
 void nsr_view_stamp(const struct nsr_walk *w, struct nsr_view *v) {
   v->tick = w->now.tick;
   v->serial = w->serial;
-  memcpy(v->at, w->now.at, w->nch * sizeof *v->at);
+  v->slots = w->now.slots;
+  if (!v->set.bytes)
+    memcpy(v->at, w->now.at, w->nch * sizeof *v->at);
 }
 
 static void copy_starts(const struct nsr_walk *w, struct nsr_view *out,
@@ -56,7 +58,9 @@ enum nsr_status nsr_view_copy(struct nsr_walk *w, struct nsr_view *out,
   out->past = v->past;
   out->tick = v->tick;
   out->serial = v->serial;
-  memcpy(out->at, v->at, w->nch * sizeof *out->at);
+  out->slots = v->slots;
+  if (!v->set.bytes)
+    memcpy(out->at, v->at, w->nch * sizeof *out->at);
   copy_starts(w, out, v);
   return nsr_set_copy(&w->slots, &out->set, &v->set);
 }
@@ -117,6 +121,21 @@ static enum nsr_status age_channel(struct nsr_walk *w, struct nsr_view *v,
   return nsr_set_age(s, &v->set, ch, at, w->now.at[ch], 1);
 }
 
+/* The same for all channels at once, of a dense set. */
+static void age_dense(struct nsr_walk *w, struct nsr_view *v,
+                      const struct crossed *x) {
+  struct nsr_slots *s = &w->slots;
+  uint32_t begin = w->entered.slots, at = v->slots - begin;
+  for (uint32_t i = 0; i < x->n; i++) {
+    uint32_t from = x->v[i]->from - begin, to = x->v[i]->to - begin;
+    uint32_t more = x->many && i > 0 ? w->levels : 1;
+    nsr_set_age_places(s, &v->set, at, from, more);
+    nsr_set_age_places(s, &v->set, from, to, w->levels);
+    at = to;
+  }
+  nsr_set_age_places(s, &v->set, at, w->now.slots - begin, 1);
+}
+
 /* Of starts in loops that lie between nothing is known. */
 static void age_starts(const struct nsr_walk *w, struct nsr_view *v,
                        const struct crossed *x) {
@@ -139,17 +158,22 @@ enum nsr_status nsr_view_renew(struct nsr_walk *w, struct nsr_view *v) {
     clear_starts(w, v);
     v->past = v->past == NSR_PAST_IN_SET ? NSR_PAST_IN_SET : NSR_PAST_KNOWN;
     v->tick = w->now.passed.tick;
-    memcpy(v->at, w->now.passed.at, w->nch * sizeof *v->at);
+    v->slots = w->now.passed.slots;
+    if (!v->set.bytes)
+      memcpy(v->at, w->now.passed.at, w->nch * sizeof *v->at);
   }
   if (v->tick != w->now.tick)
     find_crossed(w, v->tick, &x);
-  else if (memcmp(v->at, w->now.at, w->nch * sizeof *v->at) == 0)
+  else if (v->set.bytes ? v->slots == w->now.slots
+                        : memcmp(v->at, w->now.at, w->nch * sizeof *v->at) == 0)
     return NSR_OK;
   /* an earlier item's has slots of any channel in its set */
   bool all = v->past == NSR_PAST_IN_SET;
   uint32_t n = all ? w->nch : w->slots.nactive;
   nsr_set_age_begin(&w->slots);
-  for (uint32_t i = 0; i < n; i++) {
+  if (v->set.bytes)
+    age_dense(w, v, &x);
+  for (uint32_t i = 0; i < n && !v->set.bytes; i++) {
     uint32_t ch = all ? i : w->slots.active[i];
     if (x.n || v->at[ch] < w->now.at[ch])
       NSR_TRY(age_channel(w, v, ch, &x));
@@ -163,6 +187,7 @@ enum nsr_status nsr_view_never(struct nsr_walk *w, struct nsr_view *v) {
   v->past = NSR_PAST_UNKNOWN;
   v->tick = w->entered.tick;
   v->serial = w->entered.passed.serial; /* which the past begins with */
+  v->slots = w->entered.slots;
   memcpy(v->at, w->entered.at, w->nch * sizeof *v->at);
   clear_starts(w, v);
   return nsr_set_begin(&w->slots, &v->set);
@@ -313,7 +338,7 @@ static uint64_t count_views(const struct nsr_walk *w,
   return n;
 }
 
-void nsr_slots_enter(struct nsr_walk *w) {
+enum nsr_status nsr_slots_enter(struct nsr_walk *w) {
   const struct nsr_walk_item *x = &w->items.v[w->item];
   struct nsr_slots *s = &w->slots;
   uint32_t n = 0;
@@ -323,12 +348,21 @@ void nsr_slots_enter(struct nsr_walk *w) {
   memcpy(s->first, w->now.at, w->nch * sizeof *w->now.at);
   memset(s->n, 0, sizeof s->n);
   for (uint32_t i = x->first; i < x->first + x->n; i++)
-    if (w->asked[i])
-      s->n[w->tree->works[i].channel]++;
-  for (uint32_t ch = 0; ch < w->nch; ch++)
-    n += s->n[ch];
-  nsr_slots_lay(s, n <= w->most_dense &&
-                       count_views(w, x) * n <= MOST_DENSE_BYTES);
+    n += w->asked[i];
+  bool dense = n <= w->most_dense && count_views(w, x) * n <= MOST_DENSE_BYTES;
+  if (dense)
+    NSR_TRY(nsr_slots_room(s, n));
+  n = 0;
+  for (uint32_t i = x->first; i < x->first + x->n; i++) {
+    if (!w->asked[i])
+      continue;
+    uint8_t ch = (uint8_t)w->tree->works[i].channel;
+    s->n[ch]++;
+    if (dense)
+      s->channel[n++] = ch;
+  }
+  nsr_slots_lay(s, dense);
+  return NSR_OK;
 }
 
 /* ---- merging views */
@@ -380,7 +414,10 @@ static void learn_starts(const struct nsr_walk *w, struct nsr_view *v,
  * last loop. */
 enum nsr_status nsr_view_learn(struct nsr_walk *w, struct nsr_view *v,
                                uint32_t ch) {
-  v->at[ch] = w->now.at[ch];
+  if (v->set.bytes)
+    NSR_TRY(nsr_view_renew(w, v));
+  else
+    v->at[ch] = w->now.at[ch];
   learn_starts(w, v, ch);
   NSR_TRY(past_without(w, v->past, ch, &v->past));
   return nsr_set_learn(&w->slots, &v->set, ch);
@@ -532,6 +569,7 @@ enum nsr_status nsr_view_settle(struct nsr_walk *w, struct nsr_view *v) {
   struct nsr_facts *set = &v->set.facts;
   NSR_TRY(nsr_view_renew(w, v));
   NSR_TRY(nsr_set_to_facts(&w->slots, &v->set));
+  nsr_view_stamp(w, v);
   if (v->past != NSR_PAST_IN_SET) {
     NSR_TRY(nsr_facts_zip(&w->slots.pool, &w->tmp, set,
                           &w->pasts.v[v->past].set, NSR_FACTS_MAX, w->levels,

@@ -1,7 +1,8 @@
 /* views.h - the state of the walk behind known.h; private to src/dep.
  *
- * A view is a set with the moment it was made: the next slot of each channel,
- * and how many loops had been begun or ended in the order of the text. What
+ * A view is a set with the moment it was made: the next slot of each channel
+ * (which a dense set does without), how many slots have issued in the order of
+ * the text, and how many loops had been begun or ended in that order. What
  * has issued since is added when the view is read: once where no loop lies
  * between, and an unknown number of times for the works of loops that do.
  */
@@ -34,7 +35,8 @@ struct nsr_view {
                          its set, as stretches */
   uint32_t tick;
   uint64_t serial; /* order of making, to be compared with barriers */
-  uint32_t *at;    /* by channel: the next slot */
+  uint32_t slots;  /* in front of it, in the order of the text */
+  uint32_t *at;    /* by channel: the next slot; void where the set is dense */
 };
 
 /* What is unknown of the works before the item: views that know the same of
@@ -59,6 +61,7 @@ struct nsr_walk_loop {
   uint32_t parent;
   uint32_t begin, end;            /* ticks behind its beginning and its end */
   uint32_t *first, *last;         /* by channel: its slots first..last-1 */
+  uint32_t from, to;              /* its slots in the order of the text */
   uint32_t child, nchildren;      /* into walk->children */
   struct nsr_view **head;         /* NULL: not reached yet */
   struct nsr_view **back, **exit; /* what its ways end with */
@@ -68,13 +71,14 @@ struct nsr_walk_loop {
 /* The last barrier passed. */
 struct nsr_passed_barrier {
   uint64_t serial;
-  uint32_t tick;
+  uint32_t tick, slots;
   uint32_t at[NSR_MAX_CHANNELS];
 };
 
 /* Where the walk stands. */
 struct nsr_moment {
   uint32_t at[NSR_MAX_CHANNELS]; /* the next slots */
+  uint32_t slots;                /* in front of here */
   uint32_t tick, loop;           /* loop: the innermost around here */
   struct nsr_passed_barrier passed;
 };
@@ -194,7 +198,7 @@ NSR_MUST_USE enum nsr_status nsr_view_settle(struct nsr_walk *w,
 NSR_MUST_USE enum nsr_status nsr_view_resume(struct nsr_walk *w,
                                              struct nsr_view *v);
 /* Sets from here on are of the item that w->item says. */
-void nsr_slots_enter(struct nsr_walk *w);
+NSR_MUST_USE enum nsr_status nsr_slots_enter(struct nsr_walk *w);
 /* Pasts begin anew with the item: all is known, or nothing. */
 NSR_MUST_USE enum nsr_status nsr_past_reset(struct nsr_walk *w);
 

@@ -21,6 +21,21 @@ struct twin {
   struct nsr_set set[SETS];
 };
 
+/* Slots of all channels in some order of the text. */
+static void lay_text(struct prng *r, struct nsr_slots *s) {
+  uint32_t left[CHANNELS], n = 0;
+  for (int ch = 0; ch < CHANNELS; ch++)
+    n += left[ch] = s->n[ch];
+  assert_int_equal(nsr_slots_room(s, n), NSR_OK);
+  for (uint32_t i = 0; i < n; i++) {
+    int ch = (int)prng_in(r, 0, CHANNELS - 1);
+    while (!left[ch])
+      ch = (ch + 1) % CHANNELS;
+    left[ch]--;
+    s->channel[i] = (uint8_t)ch;
+  }
+}
+
 static void lay(struct prng *r, struct twin t[2], struct nsr_ctx *ctx) {
   uint32_t at = 0;
   struct nsr_slots s = {
@@ -30,6 +45,7 @@ static void lay(struct prng *r, struct twin t[2], struct nsr_ctx *ctx) {
     s.n[ch] = (uint32_t)prng_in(r, 0, 3) * (uint32_t)prng_in(r, 0, 13);
     at += s.n[ch];
   }
+  lay_text(r, &s);
   for (int i = 0; i < 2; i++) {
     t[i] = (struct twin){.slots = s};
     nsr_slots_lay(&t[i].slots, i == 0);
@@ -66,6 +82,24 @@ static void age(struct prng *r, struct twin t[2], int set) {
   }
   for (int i = 0; i < 2; i++)
     assert_int_equal(nsr_set_age_end(&t[i].slots, &t[i].set[set]), NSR_OK);
+}
+
+/* Places of the dense set, and the slots there of the other. */
+static void age_places(struct prng *r, struct twin t[2], int set) {
+  const struct nsr_slots *s = &t[0].slots;
+  uint32_t n = 0, more = (uint32_t)prng_in(r, 1, LEVELS);
+  for (int ch = 0; ch < CHANNELS; ch++)
+    n += s->n[ch];
+  uint32_t lo = (uint32_t)prng_in(r, 0, n), hi = (uint32_t)prng_in(r, 0, n);
+  nsr_set_age_places(&t[0].slots, &t[0].set[set], lo, hi, more);
+  nsr_set_age_begin(&t[1].slots);
+  for (uint32_t ch = 0; ch < CHANNELS; ch++)
+    for (uint32_t x = s->first[ch]; x < s->first[ch] + s->n[ch]; x++)
+      if (nsr_slot_place(s, ch, x) >= lo && nsr_slot_place(s, ch, x) < hi)
+        assert_int_equal(
+            nsr_set_age(&t[1].slots, &t[1].set[set], ch, x, x + 1, more),
+            NSR_OK);
+  assert_int_equal(nsr_set_age_end(&t[1].slots, &t[1].set[set]), NSR_OK);
 }
 
 static void merge(struct prng *r, struct twin t[2], int a, int b) {
@@ -105,8 +139,10 @@ static void test_operations(void **state) {
     for (int step = 0; step < STEPS; step++) {
       int a = (int)prng_in(&r, 0, SETS - 1), b = (int)prng_in(&r, 0, SETS - 1);
       int64_t what = prng_in(&r, 0, 9);
-      if (what < 4)
+      if (what < 2)
         age(&r, t, a);
+      else if (what < 4)
+        age_places(&r, t, a);
       else if (what < 6 && a != b)
         merge(&r, t, a, b);
       else if (what < 9)
