@@ -125,12 +125,28 @@ static enum nsr_status find_mirrors(struct finder *f) {
   return NSR_OK;
 }
 
+/* In front of a loop, not again in each iteration. */
+static enum nsr_status push_in_front(struct finder *f, uint32_t scope,
+                                     enum nsr_entry_kind kind, uint32_t which) {
+  const struct nsr_tree *t = f->plan->tree;
+  const struct nsr_scope *loop =
+      &t->local[f->engine].scopes[t->scopes[scope].local[f->engine]];
+  NSR_PUSH(f->ctx, NSR_SCRATCH, &f->v,
+           (struct nsr_entry){loop->entry, loop->depth - 1, 0, (uint8_t)kind,
+                              which, 0, false});
+  return NSR_OK;
+}
+
 static enum nsr_status find_snapshots(struct finder *f) {
   for (uint32_t i = 0; i < f->plan->nsnapshots; i++) {
     const struct nsr_plan_snapshot *s = &f->plan->snapshots[i];
     if (s->engine != f->engine)
       continue;
     f->out->nprologue += s->n;
+    if (s->entry) {
+      NSR_TRY(push_in_front(f, s->of, NSR_ENTRY_SNAPSHOT, i));
+      continue;
+    }
     NSR_TRY(push_entry(
         f, s->body,
         (struct nsr_entry){NSR_NONE, 0, 0, NSR_ENTRY_SNAPSHOT, i, 0, false}));
@@ -138,21 +154,16 @@ static enum nsr_status find_snapshots(struct finder *f) {
   return NSR_OK;
 }
 
-/* Waits in front of loops, not again in each iteration. */
+/* Waits in front of loops. */
 static enum nsr_status find_waits(struct finder *f) {
   const struct nsr_tree *t = f->plan->tree;
-  const struct nsr_scopes *own = &t->local[f->engine];
   for (uint32_t i = f->plan->nwaits; i-- > 0;) {
     const struct nsr_plan_wait *x = &f->plan->waits[i];
     if (x->at == NSR_NONE)
       break;
     if (t->works[x->c].engine != f->engine)
       continue;
-    const struct nsr_scope *loop =
-        &own->scopes[t->scopes[x->at].local[f->engine]];
-    NSR_PUSH(f->ctx, NSR_SCRATCH, &f->v,
-             (struct nsr_entry){loop->entry, loop->depth - 1, 0, NSR_ENTRY_WAIT,
-                                i, 0, false});
+    NSR_TRY(push_in_front(f, x->at, NSR_ENTRY_WAIT, i));
   }
   return NSR_OK;
 }

@@ -6,14 +6,13 @@
 
 #include "sync/plan.h"
 
-/* A marker behind a private scope, a mirror advanced at entry, what a mirror
- * was at the starts of iterations, a marker that counts where a group lacks
- * members, or a wait. */
+/* A marker behind a private scope, a mirror advanced at entry, a marker that
+ * counts where a group lacks members, what a mirror is there, or a wait. */
 enum nsr_entry_kind {
   NSR_ENTRY_SCOPE_MARKER,
   NSR_ENTRY_MIRROR,
-  NSR_ENTRY_SNAPSHOT, /* before anything of an iteration is counted */
   NSR_ENTRY_PLAN_MARKER,
+  NSR_ENTRY_SNAPSHOT,
   NSR_ENTRY_WAIT /* in front of a loop */
 };
 

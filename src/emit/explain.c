@@ -78,7 +78,9 @@ static enum nsr_status put_wait(struct nsr_strbuf *b, struct nsr_strbuf *line,
                       w->lag == 1 ? "" : "s");
   bool front =
       w->at != NSR_NONE && nsr_common_in(t, t->works[w->p].scope, w->at);
-  if (w->back)
+  if (w->back == NSR_AT_ENTRY)
+    nsr_strbuf_printf(line, ", before loop %u was entered", w->of);
+  else if (w->back)
     nsr_strbuf_printf(line, ", %u iteration%s of loop %u back", w->back,
                       w->back == 1 ? "" : "s", w->of);
   else if (w->p >= w->c || front)

@@ -370,7 +370,8 @@ static enum nsr_status put_threshold(struct weave *w, uint32_t i,
     return NSR_OK;
   int16_t temp = w->plan->temp[w->engine];
   if (x->back) {
-    *value = reg(w->plan->snapshots[x->snapshot].regs[x->back - 1]);
+    const struct nsr_plan_snapshot *s = &w->plan->snapshots[x->snapshot];
+    *value = reg(s->regs[s->entry ? 0 : x->back - 1]);
     return NSR_OK;
   }
   *value = reg(w->plan->mirrors[x->mirror].reg);

@@ -33,6 +33,8 @@ struct value {
   bool claims;   /* .. about the cell's loop */
   uint32_t back; /* 0: whatever start and constant, there was none yet */
   int64_t add;
+  uint32_t entry; /* scope of a loop: no less than the count was when that was
+                     last entered; NSR_NONE */
 };
 
 struct finder {
@@ -91,6 +93,7 @@ static void merge_claims(struct value *a, const struct value *b) {
 
 static bool same(const struct value *a, const struct value *b) {
   return a->now == b->now && a->live == b->live && a->claims == b->claims &&
+         a->entry == b->entry &&
          (!a->claims || (a->back == b->back && a->add == b->add));
 }
 
@@ -103,6 +106,8 @@ static bool merge(const struct finder *f, struct part *to,
     if (old.now != v[i].now)
       to->v[i].now = UNKNOWN;
     to->v[i].live &= v[i].live;
+    if (old.entry != v[i].entry)
+      to->v[i].entry = NSR_NONE;
     merge_claims(&to->v[i], &v[i]);
     changed |= !same(&old, &to->v[i]);
   }
@@ -134,7 +139,7 @@ static void start(const struct finder *f, uint32_t scope) {
     if (f->cells.v[i].loop != scope || !v->claims)
       continue;
     if (v->back == 0) /* of this one nothing was said */
-      *v = (struct value){v->now, v->live, true, 1, 0};
+      *v = (struct value){v->now, v->live, true, 1, 0, v->entry};
     v->claims = v->back++ < NSR_PROVE_BACK;
   }
 }
@@ -180,7 +185,7 @@ static enum nsr_status read_setting(const struct finder *f,
 
 static struct value set_to(const struct finder *f, uint8_t engine,
                            const struct setting *s, const struct cell *c) {
-  struct value x = {.now = UNKNOWN};
+  struct value x = {.now = UNKNOWN, .entry = NSR_NONE};
   uint32_t group = c->group;
   uint32_t from = s->src < 0 ? NSR_NONE : find(f, engine, s->src, group);
   if (!s->known)
@@ -207,6 +212,7 @@ static struct value set_to(const struct finder *f, uint8_t engine,
     x.back = 0;
   }
   x.claims &= c->loop != NSR_NONE;
+  x.entry = NSR_NONE;
   return x;
 }
 
@@ -228,12 +234,13 @@ static enum nsr_status set_register(const struct finder *f,
 static void read_wait(const struct finder *f, uint32_t i) {
   const struct nsr_step *s = &f->s->steps[i];
   struct nsr_snapshot *out = &f->out[f->t->wait_of[i]];
-  *out = (struct nsr_snapshot){.loop = NSR_NONE};
+  *out = (struct nsr_snapshot){.loop = NSR_NONE, .entry = NSR_NONE};
   if (f->t->waits[f->t->wait_of[i]].kind != NSR_WAIT_UNKNOWN || !s->is_reg ||
       s->other || s->group == NSR_NONE || f->s->groups[s->group].bad)
     return;
   uint32_t at = find(f, s->engine, (int16_t)s->value, s->group);
   out->live = f->v[at].live;
+  out->entry = f->v[at].entry;
   if (f->v[at].claims && f->v[at].back > 0) {
     out->loop = f->cells.v[at].loop;
     out->back = (uint8_t)f->v[at].back;
@@ -242,7 +249,7 @@ static void read_wait(const struct finder *f, uint32_t i) {
 
 static void pass_barrier(const struct finder *f) {
   for (size_t i = 0; i < f->cells.n; i++)
-    f->v[i] = (struct value){.now = UNKNOWN};
+    f->v[i] = (struct value){.now = UNKNOWN, .entry = NSR_NONE};
   for (uint32_t g = 0; g < f->s->ngroups; g++)
     f->count[g] = 0;
 }
@@ -270,10 +277,26 @@ static enum nsr_status make_part(const struct finder *f, struct part *out) {
   return NSR_OK;
 }
 
+/* A loop is entered: what is no less than the count now, stays so. */
+static void enter(const struct finder *f, uint32_t scope) {
+  for (size_t i = 0; i < f->cells.n; i++) {
+    struct value *v = &f->v[i];
+    bool in = v->entry != NSR_NONE && v->entry != scope &&
+              nsr_common_in(f->s->tree, scope, v->entry);
+    if (in) /* what was said of a loop around this one still holds */
+      continue;
+    if (v->now != UNKNOWN && v->now >= 0)
+      v->entry = scope;
+    else if (v->entry == scope)
+      v->entry = NSR_NONE;
+  }
+}
+
 static enum nsr_status enter_loop(void *user, uint32_t begin, bool *changed) {
   struct finder *f = user;
   struct state *x = f->states[begin];
   uint32_t scope = f->s->steps[begin].work;
+  enter(f, scope);
   if (!x) {
     NSR_NEW(f->ctx, NSR_SCRATCH, x, 1);
     NSR_TRY(make_part(f, &x->head));
@@ -431,7 +454,7 @@ enum nsr_status nsr_snapshots_find(struct nsr_ctx *ctx,
   struct finder f = {.ctx = ctx, .s = s, .t = t};
   NSR_NEW(ctx, NSR_SCRATCH, f.out, s->nwaits);
   for (uint32_t i = 0; i < s->nwaits; i++)
-    f.out[i].loop = NSR_NONE;
+    f.out[i].loop = f.out[i].entry = NSR_NONE;
   *out = f.out;
   NSR_TRY(find_cells(&f));
   if (f.cells.n == 0 || f.cells.n > MANY)
@@ -442,7 +465,7 @@ enum nsr_status nsr_snapshots_find(struct nsr_ctx *ctx,
   NSR_NEW(ctx, NSR_SCRATCH, f.body, s->nsteps);
   NSR_NEW(ctx, NSR_SCRATCH, f.states, s->nsteps);
   for (size_t i = 0; i < f.cells.n; i++)
-    f.v[i] = (struct value){.now = UNKNOWN};
+    f.v[i] = (struct value){.now = UNKNOWN, .entry = NSR_NONE};
   for (uint32_t i = 0; i < s->nsteps; i++)
     if (s->steps[i].kind == NSR_STEP_LOOP)
       f.body[i] = nsr_common_body(s->tree, s->steps[i].work);

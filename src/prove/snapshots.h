@@ -19,6 +19,8 @@ struct nsr_snapshot {
                     back-th latest iteration is waited for; NSR_NONE: nothing
                     is known */
   uint8_t back;
+  uint32_t entry; /* scope of a loop: all that was counted before it was last
+                     entered, too; NSR_NONE */
 };
 
 /* Needs thresholds; out: by number of a wait. */

@@ -157,16 +157,39 @@ static bool in_item(const struct starts *x, uint32_t member) {
   return step >= x->first && step < x->end;
 }
 
-/* A wait for what a semaphore counted before some start: q, if it counts
- * there. */
+/* Whether whoever knows what a semaphore counted before some start knows of q:
+ * it counts there, or something behind it in its body and channel does. */
+static bool counted(const struct starts *x, uint32_t q, uint32_t group) {
+  const struct nsr_count_group *g = &x->s->groups[group];
+  const struct nsr_step *steps = x->s->steps;
+  const struct nsr_work *works = x->s->tree->works;
+  if (g->channel < 0 || g->channel != steps[q].channel)
+    return false;
+  for (uint32_t i = g->n; i-- > 0;) {
+    uint32_t at = x->s->members[x->s->by_group[g->first + i]];
+    uint32_t work = steps[at].work;
+    if (at < q)
+      return false;
+    if (at == q || (work != NSR_NONE && steps[q].work != NSR_NONE &&
+                    works[work].scope == works[steps[q].work].scope))
+      return true;
+  }
+  return false;
+}
+
 static void take_snapshot(const struct starts *x, uint32_t i) {
   const struct nsr_step *s = &x->s->steps[i];
   const struct nsr_snapshot *w = &x->waits[x->t->wait_of[i]];
-  for (size_t k = 0; w->loop != NSR_NONE && k < x->nhere; k++) {
+  bool any = w->loop != NSR_NONE || w->entry != NSR_NONE;
+  for (size_t k = 0; any && k < x->nhere; k++) {
     const struct nsr_start_pair *p = pair_at(x, k);
-    if (p->loop == w->loop && x->s->steps[p->q].group == s->group &&
-        x->s->groups[s->group].channel >= 0)
+    bool asked = p->loop == w->loop || p->loop == w->entry;
+    if (!asked || !counted(x, p->q, s->group))
+      continue;
+    if (p->loop == w->loop)
       view(x, s->engine)[k] |= (uint16_t)(STARTS & ~((1u << w->back) - 1u));
+    if (p->loop == w->entry)
+      view(x, s->engine)[k] |= FRONT;
   }
 }
 

@@ -164,7 +164,9 @@ static enum nsr_status read_wait(struct finder *f, uint32_t i, uint32_t n) {
   const struct nsr_step *s = &f->s->steps[i];
   struct nsr_reg_value *v = &f->out->waits[n];
   f->out->wait_of[i] = n;
-  *v = nsr_reg_constant(s->value);
+  *v = (struct nsr_reg_value){.kind = NSR_REG_UNKNOWN};
+  if (!s->is_reg)
+    *v = nsr_reg_constant(s->value);
   if (!s->is_reg || s->group == NSR_NONE)
     return NSR_OK;
   NSR_TRY(value_of(f, number(f, s->engine, s->value), v));

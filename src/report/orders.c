@@ -51,8 +51,10 @@ static const struct nsr_need *need_of(const struct nsr_orders *o,
   }
   for (; lo < n->n && n->v[lo].c == d->c; lo++)
     if (n->v[lo].p == p &&
-        (front ? n->v[lo].front == d->loop
-               : n->v[lo].front == NSR_NONE && n->v[lo].lag <= d->lag &&
+        (front ? n->v[lo].front == d->loop ||
+                     (n->v[lo].back == NSR_AT_ENTRY && n->v[lo].of == d->loop)
+               : n->v[lo].front == NSR_NONE && n->v[lo].back != NSR_AT_ENTRY &&
+                     n->v[lo].lag <= d->lag &&
                      (n->v[lo].back == 0 || n->v[lo].of == d->loop)))
       return &n->v[lo];
   return NULL;

@@ -184,7 +184,8 @@ static void put_threshold(struct nsr_strbuf *b, const struct nsr_plan *plan,
     return;
   }
   if (w->back) {
-    nsr_strbuf_printf(b, "r%d", plan->snapshots[w->snapshot].regs[w->back - 1]);
+    const struct nsr_plan_snapshot *s = &plan->snapshots[w->snapshot];
+    nsr_strbuf_printf(b, "r%d", s->regs[s->entry ? 0 : w->back - 1]);
     return;
   }
   nsr_strbuf_printf(b, "r%d", plan->mirrors[w->mirror].reg);
@@ -235,6 +236,10 @@ static void put_snapshot(struct nsr_strbuf *b, const struct nsr_plan *plan,
     nsr_strbuf_printf(b, "%s r%d", k ? "," : "", s->regs[k]);
   nsr_strbuf_printf(b, ": r%d", plan->mirrors[s->mirror].reg);
   put_less(b, s->less);
+  if (s->entry) {
+    nsr_strbuf_printf(b, " in front of scope %u\n", s->of);
+    return;
+  }
   nsr_strbuf_printf(b, " at the latest start%s of iterations of scope %u\n",
                     s->n == 1 ? "" : "s", s->of);
 }

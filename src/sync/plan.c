@@ -276,7 +276,8 @@ static void connect_waits(struct plan *p) {
 static bool is_of(const struct plan *p, const struct nsr_plan_snapshot *s,
                   const struct nsr_plan_wait *w) {
   return s->engine == p->t->works[w->c].engine && s->of == w->of &&
-         s->mirror == w->mirror && s->less == w->less;
+         s->entry == (w->back == NSR_AT_ENTRY) && s->mirror == w->mirror &&
+         s->less == w->less;
 }
 
 /* What waits for counts as of starts of iterations keep of their mirrors: of
@@ -293,6 +294,7 @@ static enum nsr_status find_snapshots(struct plan *p) {
     if (k == p->snapshots.n)
       NSR_PUSH(p->ctx, NSR_SCRATCH, &p->snapshots,
                (struct nsr_plan_snapshot){p->t->works[w->c].engine,
+                                          w->back == NSR_AT_ENTRY,
                                           w->mirror,
                                           w->less,
                                           w->of,
@@ -300,7 +302,8 @@ static enum nsr_status find_snapshots(struct plan *p) {
                                           0,
                                           {0}});
     struct nsr_plan_snapshot *s = &p->snapshots.v[k];
-    s->n = s->n > w->back ? s->n : w->back;
+    uint32_t n = s->entry ? 1 : w->back;
+    s->n = s->n > n ? s->n : n;
     w->snapshot = (uint32_t)k;
   }
   return NSR_OK;
@@ -431,11 +434,14 @@ static enum nsr_status drop_needless(struct nsr_ctx *ctx,
 }
 
 /* What was asked for as of the start of an iteration is to be the most recent
- * execution; whether anything was. */
+ * execution, and as of a loop's entry is waited for in front of it; whether
+ * anything was. */
 static bool forget_starts(struct nsr_needs *needs) {
   bool any = false;
   for (uint32_t i = 0; i < needs->n; i++) {
     any |= needs->v[i].back > 0;
+    if (needs->v[i].back == NSR_AT_ENTRY)
+      needs->v[i].front = needs->v[i].of;
     needs->v[i].back = needs->v[i].of = 0;
   }
   return any;

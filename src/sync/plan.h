@@ -68,10 +68,11 @@ struct nsr_plan_op {
 };
 
 /* What a mirror was, less a constant, at the latest starts of iterations of a
- * loop (theory-channels.md 7.1): regs[0] at that of this one. All are 0 before
- * the first. */
+ * loop (theory-channels.md 7.1): regs[0] at that of this one; or (entry) in
+ * front of the loop. All are 0 before the first. */
 struct nsr_plan_snapshot {
   uint8_t engine;
+  bool entry;
   uint32_t mirror;
   int32_t less;
   uint32_t of, body; /* the loop, and the scope at whose entry it starts */
@@ -90,7 +91,8 @@ struct nsr_plan_wait {
   int32_t less;
   bool again;    /* .. which is in the scratch register from the wait before */
   uint32_t back; /* above 0: snapshots[snapshot].regs[back - 1] is the
-                    threshold, of iterations of loop `of` */
+                    threshold, of iterations of loop `of`; NSR_AT_ENTRY: of its
+                    entry, in regs[0] */
   uint32_t snapshot, of;
   uint32_t at;             /* loop in front of which it waits once for all
                               iterations; NSR_NONE: at c */

@@ -64,7 +64,8 @@ static bool kept_together(const struct nsr_tree *t, const struct nsr_need *a,
   const struct nsr_work *w = t->works;
   return w[a->c].engine == w[b->c].engine &&
          w[a->p].channel == w[b->p].channel && w[a->p].scope == w[b->p].scope &&
-         a->of == b->of;
+         a->of == b->of &&
+         (a->back == NSR_AT_ENTRY) == (b->back == NSR_AT_ENTRY);
 }
 
 /* Registers for snapshots are taken from those for mirrors: of each count as
@@ -81,7 +82,8 @@ static enum nsr_status keep_registers(struct choice *p) {
       k++;
     if (k == kept.n)
       NSR_PUSH(p->ctx, NSR_SCRATCH, &kept, (struct kept){x, 0});
-    kept.v[k].n = kept.v[k].n > x->back ? kept.v[k].n : x->back;
+    uint32_t n = x->back == NSR_AT_ENTRY ? 1 : x->back;
+    kept.v[k].n = kept.v[k].n > n ? kept.v[k].n : n;
   }
   for (size_t k = 0; k < kept.n; k++) {
     int e = p->t->works[kept.v[k].need->c].engine;
@@ -211,9 +213,10 @@ static enum nsr_status find_uses(struct choice *p) {
   for (size_t i = 0; i < p->c->waits.n; i++) {
     const struct nsr_plan_wait *w = &p->c->waits.v[i];
     struct nsr_uses *u = &p->c->uses[engine_of(p, w)];
-    uint32_t scope = w->back             ? nsr_common_body(p->t, w->of)
-                     : w->at == NSR_NONE ? p->t->works[w->c].scope
-                                         : p->t->scopes[w->at].parent;
+    uint32_t scope = w->back == NSR_AT_ENTRY ? p->t->scopes[w->of].parent
+                     : w->back               ? nsr_common_body(p->t, w->of)
+                     : w->at == NSR_NONE     ? p->t->works[w->c].scope
+                                             : p->t->scopes[w->at].parent;
     if (w->is_reg)
       u->v[u->n++] = (struct nsr_use){.class = w->mirror,
                                       .less = w->less,

@@ -31,7 +31,9 @@ static int64_t less_at_start(const struct maker *p,
                              const struct nsr_need *need) {
   const struct nsr_counts *c = &p->c->counts;
   uint32_t body = nsr_common_body(p->t, need->of);
-  return nsr_count_ahead(c, c->cell_of[need->p], body,
+  uint32_t scope =
+      need->back == NSR_AT_ENTRY ? p->t->scopes[need->of].parent : body;
+  return nsr_count_ahead(c, c->cell_of[need->p], scope,
                          p->t->scopes[body].first_work);
 }
 
@@ -83,6 +85,7 @@ static int by_wait(const void *a, const void *b) {
 static bool same_place(const struct nsr_plan_wait *x,
                        const struct nsr_plan_wait *y) {
   return x->at == y->at && x->sem == y->sem && !x->back == !y->back &&
+         (x->back == NSR_AT_ENTRY) == (y->back == NSR_AT_ENTRY) &&
          x->of == y->of;
 }
 

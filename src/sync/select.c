@@ -22,9 +22,15 @@ enum { MOST_KEPT = 3 };
 struct pick {
   uint32_t dep;
   bool front;   /* for what was in front of its loop */
+  bool leads;   /* .. and nothing of its engine comes before it in there */
   bool start;   /* for what was in front of an iteration's start */
   bool implied; /* it may follow from others */
   bool dropped; /* it does */
+};
+
+/* The first work of an engine in the loop that was asked about last. */
+struct lead {
+  uint32_t loop, first;
 };
 
 struct select {
@@ -32,11 +38,12 @@ struct select {
   const struct nsr_deps *deps;
   bool plain;
   struct nsr_walk *walk;
-  uint32_t next;              /* the work behind the last one */
-  uint32_t *first;            /* by work, into picks */
-  NSR_VEC(struct pick) picks; /* of the whole kernel */
-  NSR_VEC(uint32_t) fronts;   /* of the item: picks in front of loops */
-  uint64_t effort;            /* units left for making the item's waits fewer */
+  struct lead lead[NSR_MAX_ENGINES]; /* first NSR_NONE: none */
+  uint32_t next;                     /* the work behind the last one */
+  uint32_t *first;                   /* by work, into picks */
+  NSR_VEC(struct pick) picks;        /* of the whole kernel */
+  NSR_VEC(uint32_t) fronts;          /* of the item: picks in front of loops */
+  uint64_t effort; /* units left for making the item's waits fewer */
   bool holds;
 };
 
@@ -59,8 +66,10 @@ static struct nsr_need need_for(const struct select *s, const struct pick *x) {
   const struct nsr_dep *d = &s->deps->deps[x->dep];
   const struct nsr_tree *t = s->deps->tree;
   uint32_t p = nsr_needs_awaited(t, d->p, t->works[d->c].engine);
-  if (x->front)
+  if (x->front && (x->leads || p != d->p))
     return (struct nsr_need){d->c, p, 0, d->loop, 0, 0};
+  if (x->front)
+    return (struct nsr_need){d->c, p, 0, NSR_NONE, NSR_AT_ENTRY, d->loop};
   if (x->start)
     return (struct nsr_need){d->c, p, 0, NSR_NONE, d->back, d->loop};
   bool lags = p == d->p && !(s->plain && d->front);
@@ -148,6 +157,20 @@ static void mark_implied(struct select *s, uint32_t w) {
   }
 }
 
+/* Whether c is the first work of its engine in a loop: what waits in front of
+ * it holds up nothing else. */
+static bool leads(struct select *s, uint32_t c, uint32_t loop) {
+  const struct nsr_tree *t = s->deps->tree;
+  struct lead *x = &s->lead[t->works[c].engine];
+  if (x->first == NSR_NONE || x->loop != loop) {
+    *x = (struct lead){loop, t->scopes[loop].first_work};
+    while (t->works[x->first].engine != t->works[c].engine ||
+           t->works[x->first].marker)
+      x->first++;
+  }
+  return x->first == c;
+}
+
 /* One that says nothing but for itself is in front of a loop. */
 static enum nsr_status add_need(struct select *s, uint32_t w, uint32_t dep,
                                 bool front) {
@@ -155,11 +178,14 @@ static enum nsr_status add_need(struct select *s, uint32_t w, uint32_t dep,
   NSR_TRY(holds(s, &s->deps->deps[dep], front, &yes));
   if (yes)
     return NSR_OK;
-  bool start = !front && by_start(s, &s->deps->deps[dep]);
-  NSR_APPEND(
-      s->ctx, NSR_SCRATCH, &s->picks,
-      ((struct pick){
-          .dep = dep, .front = front, .start = start, .implied = front}));
+  const struct nsr_dep *d = &s->deps->deps[dep];
+  bool start = !front && by_start(s, d);
+  NSR_APPEND(s->ctx, NSR_SCRATCH, &s->picks,
+             ((struct pick){.dep = dep,
+                            .front = front,
+                            .start = start,
+                            .implied = front,
+                            .leads = front && leads(s, d->c, d->loop)}));
   NSR_TRY(enter(s, &s->picks.v[s->picks.n - 1]));
   if (!front && !start)
     mark_implied(s, w);
@@ -333,6 +359,8 @@ enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
   struct select s = {.ctx = ctx, .deps = deps, .plain = plain};
   NSR_TRY(nsr_walk_new(ctx, deps->tree, false, &s.walk));
   nsr_walk_at_entries(s.walk, wait_in_front);
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    s.lead[e].first = NSR_NONE;
   for (uint32_t w = 0; w < deps->tree->nworks; w++)
     NSR_TRY(announce(&s, w));
   NSR_NEW(ctx, NSR_SCRATCH, s.first, deps->tree->nworks + 1);

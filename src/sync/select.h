@@ -4,6 +4,7 @@
 #define NSR_SYNC_SELECT_H
 
 #include "dep/dep.h"
+#include "dep/known.h"
 
 /* c waits for the lag-th latest execution of p before it; or (front) its engine
  * does, before that loop around c is entered; or (back above 0) c does for the
@@ -15,6 +16,9 @@ struct nsr_need {
   uint32_t front; /* NSR_NONE: at c */
   uint32_t back, of;
 };
+
+/* For `back`: all before the loop was last entered. */
+enum { NSR_AT_ENTRY = NSR_MAX_BACK + 1 };
 
 struct nsr_needs {
   uint32_t n;
