@@ -19,10 +19,14 @@ static enum nsr_status too_far(struct maker *p, const struct nsr_need *need) {
                   "a threshold here passes the range of a semaphore");
 }
 
-/* Whether the count of p's group at c is known, so that the threshold is. */
+/* Whether the count of p's group at c is known, so that the threshold is: p's
+ * scope runs once at most, and has begun. */
 static bool is_constant(const struct maker *p, const struct nsr_need *need) {
-  return need->front == NSR_NONE && need->back == 0 &&
-         nsr_count_once(&p->c->counts, p->c->counts.cell_of[need->p]) &&
+  const struct nsr_counts *c = &p->c->counts;
+  uint32_t scope = p->t->works[need->p].scope;
+  return need->front == NSR_NONE && need->back == 0 && c->own[scope] &&
+         !p->t->scopes[scope].loops &&
+         nsr_common_in(p->t, p->t->works[need->c].scope, scope) &&
          p->c->resets.base[need->c] != NSR_NONE;
 }
 
@@ -58,9 +62,9 @@ static enum nsr_status make_wait(struct maker *p, const struct nsr_need *need) {
                             .mirror = nsr_count_class(c, cell),
                             .less = (int32_t)less};
   if (!w.is_reg) {
-    uint32_t base = p->c->resets.base[need->c];
-    int64_t first = nsr_count_before(c, cell, 0, base);
-    w.value = (int32_t)(nsr_count_step(c, cell, 0) - less - first);
+    uint32_t base = p->c->resets.base[need->c], scope = c->cells[cell].scope;
+    int64_t first = nsr_count_before(c, cell, scope, base);
+    w.value = (int32_t)(nsr_count_step(c, cell, scope) - less - first);
     if (w.value <= 0)
       return NSR_OK;
   }

@@ -18,6 +18,16 @@ static const struct pass_case plans[] = {
      NSR_OK,
      "sp[1] dma q0 counts in s8, scope 0\n"
      "act[1] copy waits s8 >= 1 for sp[1] dma q0\n"},
+    {"in an arm that runs once at most: constants",
+     HEAD ".engine act\n ld r1, x\n br.eq r1, 0, e\n sync 1\n"
+          " copy b[4*4], a[4*4]\n sync 2\ne: sync 3\n halt\n"
+          ".engine sp\n ld r1, x\n br.eq r1, 0, e\n dma q0, a[4*4], x[4*4]\n"
+          " sync 1\n sync 2\n dma q0, a[4*4], x[4*4]\ne: sync 3\n halt\n",
+     NSR_OK,
+     "sp[2] dma q0 counts in s9, scope 1\n"
+     "act[3] copy counts in s8, scope 1\n"
+     "act[3] copy waits s9 >= 1 for sp[2] dma q0\n"
+     "sp[5] dma q0 waits s8 >= 1 for act[3] copy\n"},
     {"one loop: the read in front of the next write",
      HEAD ".engine act\nl: copy b[4*4], a[4*4] ?s8>=1\n sync 1\n"
           " add r1, r1, 1\n br.lt r1, 3, l\n sync 2\n halt\n"
