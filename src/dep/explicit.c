@@ -30,7 +30,6 @@ struct step {
 /* A semaphore since the last barrier. */
 struct count {
   bool known;
-  bool blocked;    /* not even in closer are steps known any longer */
   int8_t channel;  /* of its steps, NOBODY: none yet */
   uint32_t closer; /* the private scope behind whose start steps are not
                       known, NSR_NONE: none */
@@ -321,7 +320,7 @@ static void add_update(struct map *m, uint32_t w, uint32_t in) {
       (c->channel != NOBODY && c->channel != n->channel) ||
       total(m, c) > INT32_MAX - n->update.value)
     forget(c);
-  if (!c->known || c->closer != in || c->blocked)
+  if (!c->known || c->closer != in)
     return;
   c->channel = n->channel;
   push_step(m, c, w, n->update.value);
@@ -382,10 +381,11 @@ static enum nsr_status map_wait(struct map *m, uint32_t w, uint32_t part) {
   return NSR_OK;
 }
 
-/* Closes the counts that a private scope updates; behind a scope nested in
- * one (in), blocks them. */
+/* Closes the counts that a private scope updates on an engine, as far as its
+ * code may go on with those that are not closed, or (from) closed by the scope
+ * around it. */
 static void close_counts(struct map *m, uint32_t scope, uint32_t in,
-                         bool behind, int engine) {
+                         uint32_t from, int engine) {
   for (uint32_t p = m->t->scopes[scope].first_part; p != NSR_NONE;
        p = m->t->parts[p].next) {
     const struct nsr_part *part = &m->t->parts[p];
@@ -394,7 +394,7 @@ static void close_counts(struct map *m, uint32_t scope, uint32_t in,
       if (x->engine != engine)
         continue;
       if (x->nested != NSR_NONE) {
-        close_counts(m, x->nested, in, behind, engine);
+        close_counts(m, x->nested, in, from, engine);
         continue;
       }
       const struct nsr_node *n = nsr_work_node(m->t, x);
@@ -405,47 +405,49 @@ static void close_counts(struct map *m, uint32_t scope, uint32_t in,
           (c->channel != NOBODY && c->channel != n->channel))
         forget(c);
       c->channel = c->known ? n->channel : SEVERAL;
-      c->blocked |= behind && c->closer == in;
-      if (c->closer == NSR_NONE)
+      if (c->closer == from)
         c->closer = in;
     }
   }
 }
 
-/* Maps the waits in a private scope `scope` inside the outermost one, `in`.
- * Work of that one continues the counts, if it is an arm. */
-static enum nsr_status map_private(struct map *m, uint32_t scope, uint32_t in) {
-  bool counts = scope == in && m->t->scopes[in].kind == NSR_SCOPE_ARM;
+static enum nsr_status map_element(struct map *m, uint32_t scope, bool arms);
+
+/* Maps the waits in a private scope. Its work continues the counts in front of
+ * it if it runs at most once where they are made: it is an arm, and those
+ * around it (arms) are. */
+static enum nsr_status map_private(struct map *m, uint32_t scope, bool arms) {
+  arms &= m->t->scopes[scope].kind == NSR_SCOPE_ARM;
   for (uint32_t p = m->t->scopes[scope].first_part; p != NSR_NONE;
        p = m->t->parts[p].next) {
     const struct nsr_part *part = &m->t->parts[p];
-    for (uint32_t w = part->first; w < part->first + part->n; w++) {
+    for (uint32_t w = part->first; arms && w < part->first + part->n; w++) {
       const struct nsr_work *x = &m->t->works[w];
       if (x->nested != NSR_NONE)
-        close_counts(m, x->nested, in, true, x->engine);
-      else if (counts)
-        add_update(m, w, in);
+        close_counts(m, x->nested, x->nested, scope, x->engine);
+      else
+        add_update(m, w, scope);
     }
     for (uint32_t w = part->first; w < part->first + part->n; w++) {
       uint32_t nested = m->t->works[w].nested;
       if (nested == NSR_NONE)
         NSR_TRY(map_wait(m, w, p));
       else if (nsr_common_first(m->t, w))
-        NSR_TRY(map_private(m, nested, in));
+        NSR_TRY(map_element(m, nested, arms));
     }
   }
   return NSR_OK;
 }
 
-/* Maps the waits in a private scope of a segment, whose own steps are
- * forgotten afterwards. */
-static enum nsr_status map_element(struct map *m, uint32_t scope) {
+/* Maps the waits in a private scope, whose own steps are forgotten afterwards.
+ */
+static enum nsr_status map_element(struct map *m, uint32_t scope, bool arms) {
   struct count *before;
   NSR_TRY(copy_counts(m, &before));
-  NSR_TRY(map_private(m, scope, scope));
+  NSR_TRY(map_private(m, scope, arms));
   for (uint32_t s = 0; s < m->nsems; s++) {
-    m->counts[s].blocked = false;
     m->counts[s].last = before[s].last;
+    m->counts[s].closer = before[s].closer;
   }
   nsr_piece_give(&m->copies, before);
   return NSR_OK;
@@ -458,14 +460,14 @@ static enum nsr_status map_segment(struct map *m, uint32_t p) {
     if (nested == NSR_NONE)
       add_update(m, w, NSR_NONE);
     else
-      close_counts(m, nested, nested, false, m->t->works[w].engine);
+      close_counts(m, nested, nested, NSR_NONE, m->t->works[w].engine);
   }
   for (uint32_t w = part->first; w < part->first + part->n; w++) {
     uint32_t nested = m->t->works[w].nested;
     if (nested == NSR_NONE)
       NSR_TRY(map_wait(m, w, p));
     else if (nsr_common_first(m->t, w))
-      NSR_TRY(map_element(m, nested));
+      NSR_TRY(map_element(m, nested, true));
   }
   return NSR_OK;
 }
