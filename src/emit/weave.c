@@ -35,6 +35,7 @@ struct weave {
   uint8_t *code;
   uint32_t at;              /* next instruction to be written */
   uint32_t barriers, waits; /* written */
+  const struct nsr_insn_desc *control[NSR_CTL_HALT + 1]; /* that were used */
 };
 
 static struct nsr_place place(const struct weave *w, uint32_t i) {
@@ -250,10 +251,18 @@ static bool legal(const struct weave *w, const struct nsr_insn_desc *d) {
   return d && (d->engines >> w->engine & 1);
 }
 
+/* The instruction for an operation, looked for once. */
+static const struct nsr_insn_desc *control(struct weave *w, enum nsr_ctl ctl) {
+  const struct nsr_insn_desc **d = &w->control[ctl];
+  if (!*d)
+    *d = nsr_isa_control(w->k->isa, ctl);
+  return *d;
+}
+
 /* dst = a op b, in front of instruction i. */
 static enum nsr_status put_op(struct weave *w, uint32_t i, enum nsr_ctl ctl,
                               int16_t dst, struct nsr_val a, struct nsr_val b) {
-  const struct nsr_insn_desc *d = nsr_isa_control(w->k->isa, ctl);
+  const struct nsr_insn_desc *d = control(w, ctl);
   struct nsr_insn x;
   if (!legal(w, d))
     return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
@@ -391,7 +400,7 @@ static enum nsr_status put_threshold(struct weave *w, uint32_t i,
 
 static enum nsr_status put_wait(struct weave *w, uint32_t i,
                                 const struct nsr_wait *wait) {
-  const struct nsr_insn_desc *d = nsr_isa_control(w->k->isa, NSR_CTL_WAIT);
+  const struct nsr_insn_desc *d = control(w, NSR_CTL_WAIT);
   struct nsr_insn x;
   if (!legal(w, d))
     return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
@@ -487,10 +496,13 @@ static enum nsr_status put_own(struct weave *w, uint32_t i,
     return set_branch(w, i, word);
   if (kept)
     return NSR_OK;
-  bool fits = n->foreign_wait || nsr_word_set_wait(w->k->isa, word, ride);
-  if (n->channel >= 0 && !n->foreign_update) {
+  /* a word without one stays without as it is */
+  bool fits = n->foreign_wait || (!n->wait.cmp && !ride->cmp) ||
+              nsr_word_set_wait(w->k->isa, word, ride);
+  bool updates = w->plan->update[work] >= 0;
+  if (n->channel >= 0 && !n->foreign_update && (updates || n->update.op)) {
     struct nsr_update u = {0};
-    if (w->plan->update[work] >= 0)
+    if (updates)
       u = update(w->plan->update[work], w->plan->weight[work]);
     fits = fits && nsr_word_set_update(w->k->isa, word, &u);
   }
