@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mistake.h"
+#include "prove/collide.h"
 #include "prove/lag.h"
 #include "prove/outside.h"
 #include "prove/reference.h"
@@ -76,9 +77,50 @@ static enum nsr_status check_kept(struct prover *p) {
 
 /* ---- waits of the output */
 
+/* Whether a body runs as soon as the loops around it do, each once: arms may be
+ * such that nothing ever takes them. */
+static bool surely_runs(const struct prover *p, uint32_t scope) {
+  const struct nsr_common *scopes = p->in.tree.scopes;
+  for (; scope != 0; scope = scopes[scope].parent) {
+    const struct nsr_common *s = &scopes[scope];
+    bool rest = s->to_end && s->skip == NSR_ENDS_EXIT;
+    if (s->kind != NSR_SCOPE_LOOP && !rest)
+      return false;
+  }
+  return true;
+}
+
+/* A wait for what comes later in the reference order hangs where its own engine
+ * has to do that, or nobody does it any more. */
+static enum nsr_status object_late(struct prover *p, uint32_t i, uint32_t loops,
+                                   uint32_t scope) {
+  const struct nsr_score *s = &p->output;
+  const struct nsr_step *x = &s->steps[i];
+  const struct nsr_count_group *g = &s->groups[x->group];
+  bool own =
+      g->channel >= 0 && nsr_channel_engine(p->out.k, g->channel) == x->engine;
+  bool last = loops == 0 && s->by_group[g->first + g->n - 1] < x->member;
+  return object(p,
+                (own || last) && surely_runs(p, scope) ? NSR_PROOF_REFUTED
+                                                       : NSR_PROOF_UNDECIDED,
+                NSR_RULE_LIVE,
+                own    ? "a wait for what its engine does behind it"
+                : last ? "a wait for more than there is"
+                       : "a wait for what comes later",
+                &p->out, x->engine, x->insn);
+}
+
 static enum nsr_status check_waits(struct prover *p) {
   const struct nsr_score *s = &p->output;
+  uint32_t loops = 0, scope = 0; /* around here */
   for (uint32_t i = 0; i < s->nsteps && nsr_proof_open(p->proof); i++) {
+    const struct nsr_step *x = &s->steps[i];
+    loops += x->kind == NSR_STEP_LOOP;
+    loops -= x->kind == NSR_STEP_END && s->steps[x->end].kind == NSR_STEP_LOOP;
+    if (x->kind == NSR_STEP_LOOP || x->kind == NSR_STEP_ARM)
+      scope = x->work;
+    else if (x->kind == NSR_STEP_END)
+      scope = p->in.tree.scopes[x->work].parent;
     if (s->steps[i].kind != NSR_STEP_WAIT)
       continue;
     const struct nsr_wait_found *w =
@@ -89,9 +131,7 @@ static enum nsr_status check_waits(struct prover *p) {
                      "the threshold is no count less a constant", &p->out,
                      s->steps[i].engine, s->steps[i].insn));
     else if (w->kind == NSR_WAIT_LAG && w->lag < 0)
-      NSR_TRY(object(p, NSR_PROOF_UNDECIDED, NSR_RULE_LIVE,
-                     "a wait for what comes later", &p->out, s->steps[i].engine,
-                     s->steps[i].insn));
+      NSR_TRY(object_late(p, i, loops, scope));
   }
   return NSR_OK;
 }
@@ -145,37 +185,98 @@ static enum nsr_status check_budget(struct prover *p) {
 
 /* ---- order */
 
-static enum nsr_status object_pair(struct prover *p,
-                                   const struct nsr_open_pair *x) {
+static uint32_t work_of(const struct prover *p, uint32_t touch) {
+  uint32_t slot = p->touches.v[touch].slot;
+  return p->output.steps[p->sights.step_of[slot]].work;
+}
+
+/* Pairs that are tried. */
+enum { MAX_COLLISIONS = 8 };
+
+/* Whether two accesses of one run of one body surely have bytes in common. */
+static bool surely_meet(const struct prover *p, const struct nsr_open_pair *x) {
+  const struct nsr_touches *t = &p->touches;
+  const struct nsr_work *works = p->in.tree.works;
+  uint32_t q = work_of(p, x->q), c = work_of(p, x->c);
+  bool must = t->near[x->near].overlap == NSR_OVERLAP_MUST && !t->v[x->q].may &&
+              !t->v[x->c].may;
+  return (must || x->apart.sure) && q < c && works[q].scope == works[c].scope &&
+         works[q].region == works[c].region && surely_runs(p, works[c].scope);
+}
+
+struct pair_text {
+  const char *first, *second, *space;
+  long long lo, hi;
+};
+
+static enum nsr_status describe(struct prover *p, const struct nsr_open_pair *x,
+                                struct pair_text *out) {
   const struct nsr_touches *t = &p->touches;
   const struct nsr_step *steps = p->output.steps;
   const struct nsr_step *q = &steps[p->sights.step_of[t->v[x->q].slot]];
   const struct nsr_step *c = &steps[p->sights.step_of[t->v[x->c].slot]];
   const struct nsr_bytes *b = &t->near[x->near].where;
-  const char *first = nsr_proof_place(p->ctx, &p->out, q->engine, q->insn);
-  const char *second = nsr_proof_place(p->ctx, &p->out, c->engine, c->insn);
-  if (!first || !second)
-    return NSR_E_NOMEM;
+  *out = (struct pair_text){
+      .first = nsr_proof_place(p->ctx, &p->out, q->engine, q->insn),
+      .second = nsr_proof_place(p->ctx, &p->out, c->engine, c->insn),
+      .space = b->space > NSR_PSUM ? "hidden state"
+                                   : nsr_space_name((enum nsr_space)b->space),
+      .lo = (long long)b->lo,
+      .hi = (long long)b->hi - 1};
+  return out->first && out->second ? NSR_OK : NSR_E_NOMEM;
+}
+
+static enum nsr_status refute_pair(struct prover *p,
+                                   const struct nsr_open_pair *x) {
+  uint32_t q = work_of(p, x->q), c = work_of(p, x->c);
+  struct pair_text text;
+  bool yes;
+  NSR_TRY(nsr_collide(p->ctx, &p->in, &p->output, &p->at_output, q, c, &yes));
+  if (!yes)
+    return NSR_OK;
+  NSR_TRY(describe(p, x, &text));
+  return nsr_proof_object(p->ctx, p->proof, NSR_PROOF_REFUTED, NSR_RULE_ORDER,
+                          "nothing in the output makes %s wait for %s, which "
+                          "touch common bytes (%s "
+                          "%lld..%lld), where %s",
+                          text.second, text.first, text.space, text.lo, text.hi,
+                          p->in.tree.works[c].scope == 0
+                              ? "the kernel runs"
+                              : "each loop around them runs once");
+}
+
+static enum nsr_status doubt_pair(struct prover *p,
+                                  const struct nsr_open_pair *x) {
+  bool must = p->touches.near[x->near].overlap == NSR_OVERLAP_MUST;
+  struct pair_text text;
+  NSR_TRY(describe(p, x, &text));
   return nsr_proof_object(
       p->ctx, p->proof, NSR_PROOF_UNDECIDED, NSR_RULE_ORDER,
       "%s of the output is not shown to wait for %s, which %s touch common "
       "bytes (%s %lld..%lld)",
-      second, first,
-      t->near[x->near].overlap == NSR_OVERLAP_MUST ? "surely" : "may",
-      b->space > NSR_PSUM ? "hidden state"
-                          : nsr_space_name((enum nsr_space)b->space),
-      (long long)b->lo, (long long)b->hi - 1);
+      text.second, text.first, must ? "surely" : "may", text.space, text.lo,
+      text.hi);
+}
+
+/* What the proof fails for: of a few open pairs, one that surely collides, or
+ * else x. */
+static enum nsr_status object_pair(struct prover *p,
+                                   const struct nsr_open_pair *x) {
+  const struct nsr_open_pair *v = p->lag.open.v;
+  int tries = MAX_COLLISIONS;
+  for (size_t i = 0; i < p->lag.open.n && tries && nsr_proof_open(p->proof);
+       i++)
+    if (surely_meet(p, &v[i])) {
+      NSR_TRY(refute_pair(p, &v[i]));
+      tries--;
+    }
+  return nsr_proof_open(p->proof) ? doubt_pair(p, x) : NSR_OK;
 }
 
 static enum nsr_status too_long(struct prover *p) {
   return nsr_proof_object(p->ctx, p->proof, NSR_PROOF_UNDECIDED, NSR_RULE_ORDER,
                           "the kernel is so large that what its engines know "
                           "takes too long to find out");
-}
-
-static uint32_t work_of(const struct prover *p, uint32_t touch) {
-  uint32_t slot = p->touches.v[touch].slot;
-  return p->output.steps[p->sights.step_of[slot]].work;
 }
 
 /* A pair that may have no byte in common, both directly in one run of one body
