@@ -444,7 +444,8 @@ void nsr_view_settle_starts(const struct nsr_walk *w, struct nsr_view *v) {
   for (; i; i = w->starts.v[i - 1].further) {
     const struct nsr_walk_start *s = &w->starts.v[i - 1];
     uint32_t ch = (uint32_t)w->tree->works[s->p].channel;
-    if (nsr_set_level(&w->slots, &v->set, ch, w->slot[s->p]) == 0)
+    if (v->starts[s->number] &&
+        nsr_set_level(&w->slots, &v->set, ch, w->slot[s->p]) == 0)
       v->starts[s->number] = 0;
   }
 }
