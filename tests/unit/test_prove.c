@@ -11,8 +11,9 @@
 #include <nsr/gen.h>
 #include <nsr/prove.h>
 
-static const char *const schemes[] = {"auto", "per-loop", "running-total",
-                                      "equal-weight", "per-instruction"};
+static const char *const schemes[] = {"auto",         "per-loop",
+                                      "per-engine",   "per-instruction",
+                                      "equal-weight", "published"};
 enum { NSCHEMES = sizeof schemes / sizeof *schemes };
 
 struct tally {
