@@ -518,5 +518,7 @@ const char *nsr_prove_trust(void) {
          "the prover's own: which waits name which updates, erasure, counts "
          "and thresholds, what engines know, which orders are owed\n"
          "assumed: semaphores are 0 and nothing is in flight at the start; "
-         "registers of addresses do not wrap around\n";
+         "registers of addresses do not wrap around, nor do those that "
+         "thresholds are computed in where no semaphore overflows; what a file "
+         "of facts says\n";
 }
