@@ -165,8 +165,7 @@ static bool is_lost(const struct nsr_tree *t, uint32_t scope) {
   return scope != NSR_NONE;
 }
 
-/* Islands use theirs as they like; nothing else may. Those that do not work
- * have no step. */
+/* Islands use theirs as they like; nothing else may. */
 static enum nsr_status find_taken(struct finder *f) {
   const struct nsr_tree *t = f->s->tree;
   NSR_NEW(f->ctx, NSR_SCRATCH, f->taken, f->s->program->k->isa->semaphores);
@@ -175,14 +174,14 @@ static enum nsr_status find_taken(struct finder *f) {
     if (!x->island || x->marker)
       continue;
     const struct nsr_node *n = &t->program->nodes[x->engine][x->insn];
-    bool lost = n->channel < 0 || is_lost(t, x->scope);
+    bool lost = is_lost(t, x->scope);
     if (lost && n->wait.cmp)
       f->taken[n->wait.sem] = true;
     if (lost && n->update.op)
       f->taken[n->update.sem] = true;
   }
   for (uint32_t i = 0; i < f->s->nsteps; i++)
-    if (f->s->steps[i].kind == NSR_STEP_WORK && f->s->steps[i].island)
+    if (f->s->steps[i].island)
       NSR_TRY(add_uses(f, i));
   if (f->islands.n)
     qsort(f->islands.v, f->islands.n, sizeof *f->islands.v, by_use);

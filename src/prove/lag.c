@@ -9,6 +9,10 @@
 
 enum { MAX_OPEN = 1 << 20 };
 
+/* Runs gone through before giving up: a minute, and more for large kernels. */
+#define MAX_EFFORT (UINT64_C(1) << 33)
+#define MAX_EFFORT_OF_STEP (UINT64_C(1) << 12)
+
 /* What a loop keeps: of engines that learn in it, and of tracks that have
  * members in it. */
 struct loop {
@@ -441,6 +445,8 @@ static enum nsr_status take_step(void *user, uint32_t i) {
   struct lag *g = user;
   const struct nsr_step *s = &g->s->steps[i];
   g->x->step = i + 1;
+  if (g->x->effort > MAX_EFFORT + g->s->nsteps * MAX_EFFORT_OF_STEP)
+    return NSR_E_UNDECIDED;
   nsr_work_count(g->ctx, NSR_WORK_PROVE, 1);
   if (s->kind == NSR_STEP_WORK)
     return take_work(g, i);

@@ -72,7 +72,11 @@ static enum nsr_status push_work(struct writer *w, int engine, uint32_t insn,
                        .work = work,
                        .group = counts ? n->update.sem : NSR_NONE,
                        .value = counts ? weight(&n->update) : 0};
-  return s.channel < 0 ? NSR_OK : push(w, s);
+  if (s.channel < 0) {
+    s.kind = NSR_STEP_KEPT;
+    s.group = NSR_NONE;
+  }
+  return s.channel >= 0 || s.island ? push(w, s) : NSR_OK;
 }
 
 static enum nsr_status push_set(struct writer *w, int engine, uint32_t insn,

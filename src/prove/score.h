@@ -18,6 +18,7 @@ enum nsr_step_kind {
   NSR_STEP_SET,     /* a register gets a value */
   NSR_STEP_BARRIER, /* all engines meet; owned semaphores are 0 */
   NSR_STEP_GONE,    /* one of the input's that is no more */
+  NSR_STEP_KEPT,    /* control that waits, in code whose order is not known */
   NSR_STEP_LOOP,    /* a body that runs any number of times */
   NSR_STEP_ARM,     /* one that may be passed by */
   NSR_STEP_END
