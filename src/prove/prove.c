@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mistake.h"
+#include "base/work.h"
 #include "prove/collide.h"
 #include "prove/lag.h"
 #include "prove/outside.h"
@@ -506,6 +507,7 @@ enum nsr_status nsr_prove(struct nsr_ctx *ctx, const struct nsr_kernel *a,
   } else if (status != NSR_OK) {
     status = nsr_fail(ctx, status, NSR_NOWHERE, "the proof ran out of memory");
   }
+  nsr_work_count(ctx, NSR_WORK_PROVE, nsr_work(p.ctx, NSR_WORK_PROVE));
   nsr_ctx_free(p.ctx);
   return status;
 }

@@ -203,6 +203,7 @@ static enum nsr_status zip(struct nsr_sights *x, const struct nsr_level_run *a,
                            uint32_t nb, enum zip op) {
   x->made.n = 0;
   x->effort += na + nb;
+  nsr_work_count(x->ctx, NSR_WORK_PROVE, na + nb);
   for (uint32_t i = 0, j = 0, slot = 0; slot < UINT32_MAX;) {
     NSR_TRY(push(x, slot, combine(x, op, a[i].level, b[j].level)));
     uint32_t ea = i + 1 < na ? a[i + 1].slot : UINT32_MAX;

@@ -62,12 +62,14 @@ one_size() {
   run json-out "$bin/nsync-objdump" --json k.o -o out
   run json-in "$bin/nsync-as" --json k.json -o as.o
   run rewrite "$bin/nsync-rewrite" --verify=none k.o -o out
+  run prove "$bin/nsync-cosim" --judge=static k.o out
   run objcopy objcopy -I elf64-little -O elf64-little k.o out
   "$bin/bench" decode k.o >decode
   read -r count decode memcpy <decode
   { echo "decode $decode 0 0"; echo "memcpy $memcpy 0 0"; } >>measures
   [ "$count" = "$n" ] || echo "$count instructions, not $n"
   table "$n" "$(wc -c <k.o)"
+  sed -n 's/^for all inputs: /  level 1: /p' prove.said
   grep -q '^rewrite .* 0$' measures ||
     sed 's/^[^ ]*: error: /  rewrite says: /' rewrite.said | head -n 1
   echo

@@ -1,0 +1,78 @@
+/* test_prove_growth.c - what the static judge does for each instruction does
+ * not grow with the kernel, where nothing is passed by.
+ */
+#include "passes.h"
+
+#include <inttypes.h>
+
+#include <nsr/prove.h>
+
+#include "base/strbuf.h"
+#include "base/work.h"
+
+enum { SMALL = 500, TIMES = 4, ENGINES = 3 };
+
+static void straight(struct nsr_strbuf *b, int engine, int i) {
+  if (i % ENGINES == engine)
+    nsr_strbuf_printf(b, " copy v%d[4*4], v%d[4*4]\n", i % 8, (i + 1) % 8);
+  nsr_strbuf_puts(b, " sync\n");
+}
+
+static const struct {
+  const char *name;
+  void (*write)(struct nsr_strbuf *b, int engine, int i);
+} shapes[] = {{"straight", straight}};
+enum { NSHAPES = sizeof shapes / sizeof *shapes };
+
+static struct nsr_kernel *kernel(struct nsr_ctx *ctx, int shape, int n) {
+  static const char *const engines[ENGINES] = {"act", "dve", "pool"};
+  struct nsr_strbuf b;
+  const char *text;
+  nsr_strbuf_init(&b, ctx, NSR_KEEP);
+  nsr_strbuf_puts(&b, ".isa tile64\n"
+                      ".tensor n dram i32 [1] at 0 input range 0 4\n");
+  for (int i = 0; i < 8; i++)
+    nsr_strbuf_printf(&b, ".tensor v%d sbuf f32 [1, 4] at %d:1, 0 scratch\n", i,
+                      10 + i);
+  for (int e = 0; e < ENGINES; e++) {
+    nsr_strbuf_printf(&b, ".engine %s\n ld r5, n\n", engines[e]);
+    for (int i = 0; i < n; i++)
+      shapes[shape].write(&b, e, 2 * i);
+    nsr_strbuf_puts(&b, " sync\n halt\n");
+  }
+  assert_int_equal(nsr_strbuf_done(&b, &text, NULL), NSR_OK);
+  return assemble(ctx, text);
+}
+
+/* What level 1 counts, of a kernel and what is made of it. */
+static uint64_t measure(int shape, int n) {
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_rewrite_options options = {.verify = NSR_VERIFY_NONE};
+  struct nsr_rewrite_report report;
+  struct nsr_kernel *out, *k = kernel(ctx, shape, n);
+  struct nsr_proof p;
+  assert_int_equal(nsr_rewrite(ctx, k, NULL, 0, &options, &out, &report),
+                   NSR_OK);
+  assert_int_equal(nsr_prove(ctx, k, out, NULL, &p), NSR_OK);
+  if (p.verdict != NSR_PROOF_PROVED)
+    fail_msg("%s of %d: %s", shapes[shape].name, n, p.text);
+  uint64_t work = nsr_work(ctx, NSR_WORK_PROVE);
+  nsr_ctx_free(ctx);
+  return work;
+}
+
+static void test_growth(void **state) {
+  (void)state;
+  for (int shape = 0; shape < NSHAPES; shape++) {
+    uint64_t small = measure(shape, SMALL);
+    uint64_t large = measure(shape, TIMES * SMALL);
+    if (large > small * (TIMES + 1))
+      fail_msg("%s: %" PRIu64 " units become %" PRIu64, shapes[shape].name,
+               small, large);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_growth)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
