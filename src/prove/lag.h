@@ -1,10 +1,10 @@
 /* lag.h - whether every conflict is in order, for all trip counts.
  *
  * The walk of theory-channels.md 9, in levels instead of lags: per engine, and
- * per execution that a wait covers, how many of the latest executions of each
- * work are not known to have retired. A barrier sets all to 0, a wait brings in
- * what follows from the executions it covers, and each work must know enough of
- * all others that touch the same bytes.
+ * per distance back in what waits count (told.h), how many of the latest
+ * executions of each work are not known to have retired. A barrier sets all to
+ * 0, a wait brings in what its distance tells, and each work must know enough
+ * of all others that touch the same bytes.
  */
 #ifndef NSR_PROVE_LAG_H
 #define NSR_PROVE_LAG_H
