@@ -201,7 +201,8 @@ struct nsr_operand {
   struct nsr_dim dims[NSR_MAX_DIMS]; /* outermost first */
 };
 
-/* A decoded instruction. Which members are valid follows from desc. */
+/* A decoded instruction. Which members are valid follows from desc; operands
+ * from noperands on hold nothing. */
 struct nsr_insn {
   const struct nsr_insn_desc *desc;
   struct nsr_wait wait;

@@ -40,12 +40,14 @@ NSR_UNROLLED int16_t first_reg(const struct nsr_field *f) {
   return f->width ? 0 : NSR_NO_REG;
 }
 
-/* An instruction of this kind with nothing set. Cleared piece by piece: for the
- * whole compilers take a slow string instruction. */
+/* An instruction of this kind with nothing set; operands that it does not have
+ * are left as they are. */
 NSR_UNROLLED void nsr_insn_clear(const struct nsr_insn_desc *desc,
                                  const struct nsr_codec *c,
                                  struct nsr_insn *insn) {
-  memset(insn, 0, offsetof(struct nsr_insn, operands));
+  /* in two: for more at once compilers take a slow string instruction */
+  memset(insn, 0, offsetof(struct nsr_insn, args));
+  memset(insn->args, 0, sizeof insn->args);
   insn->desc = desc;
   insn->noperands = desc->noperands;
   insn->queue = desc->queue ? 0 : -1;
@@ -58,8 +60,6 @@ NSR_UNROLLED void nsr_insn_clear(const struct nsr_insn_desc *desc,
     if (i < desc->noperands)
       init_operand(&desc->operands[i], c->operands[i].shape,
                    &insn->operands[i]);
-    else
-      memset(&insn->operands[i], 0, sizeof insn->operands[i]);
 }
 
 /* What can be wrong with a word whose opcode is known; the text is in

@@ -144,7 +144,7 @@ static bool same_sync(const struct nsr_insn *a, const struct nsr_insn *b) {
 }
 
 static bool same(const struct nsr_insn *a, const struct nsr_insn *b) {
-  for (int i = 0; i < NSR_MAX_OPERANDS; i++)
+  for (int i = 0; i < a->noperands && i < b->noperands; i++)
     if (!same_operand(&a->operands[i], &b->operands[i]))
       return false;
   return same_sync(a, b) && a->desc == b->desc &&
