@@ -205,13 +205,21 @@ static bool alike(const struct nsr_form *a, const struct nsr_form *b) {
 static struct nsr_form combine(enum nsr_ctl op, const struct nsr_form *a,
                                const struct nsr_form *b);
 
-/* f with a symbol as often as told. */
+/* f with a symbol as often as told, or without any. */
 static struct nsr_form with_symbol(struct nsr_form f, const struct nsr_form *of,
                                    int32_t scale) {
   f.scale = scale;
   f.symbol = scale ? of->symbol : 0;
   f.symbol_loop = scale ? of->symbol_loop : 0;
   return f;
+}
+
+/* The same where there was one: it stays. Who rests on what a load gives shows
+ * it, so what turns out to be none any more is not known. */
+static struct nsr_form
+still_symbolic(struct nsr_form f, const struct nsr_form *of, int64_t scale) {
+  int32_t wrapped = wrap(scale);
+  return wrapped ? with_symbol(f, of, wrapped) : nsr_form_unknown;
 }
 
 /* What is linear in the one symbol that there is. */
@@ -230,7 +238,7 @@ static struct nsr_form combine_symbols(enum nsr_ctl op,
       return nsr_form_unknown;
     scale = op == NSR_CTL_ADD ? (int64_t)a->scale + b->scale
                               : (int64_t)a->scale - b->scale;
-    return with_symbol(f, of, wrap(scale));
+    return still_symbolic(f, of, scale);
   }
   const struct nsr_form *times = nsr_form_symbolic(a) ? b : a;
   if (times->kind != NSR_FORM_CONST || nsr_form_symbolic(times))
@@ -241,7 +249,7 @@ static struct nsr_form combine_symbols(enum nsr_ctl op,
     scale = (int64_t)of->scale * times->base;
   else
     return nsr_form_unknown;
-  return with_symbol(f, of, wrap(scale));
+  return still_symbolic(f, of, scale);
 }
 
 static struct nsr_form combine(enum nsr_ctl op, const struct nsr_form *a,
@@ -285,11 +293,11 @@ static bool settled(const struct nsr_form *f) {
          (f->kind == NSR_FORM_CONST || f->kind == NSR_FORM_PERIODIC);
 }
 
-/* What is chosen by a constant may be anything. */
+/* What is chosen by a known constant may be anything. */
 struct nsr_form nsr_form_choose(const struct nsr_form *cond,
                                 const struct nsr_form *a,
                                 const struct nsr_form *b) {
-  if (cond->kind == NSR_FORM_CONST)
+  if (cond->kind == NSR_FORM_CONST && !nsr_form_symbolic(cond))
     return cond->base ? *a : *b;
   if (nsr_form_equal(a, b))
     return *a;

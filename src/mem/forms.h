@@ -2,7 +2,8 @@
  *
  * To each form a multiple of a symbol may be added: of a word that has been
  * loaded, which nobody knows, but which is the same wherever the symbol is, in
- * one iteration of the loop around the load.
+ * one iteration of the loop around the load. No form without a symbol rests on
+ * one.
  */
 #ifndef NSR_MEM_FORMS_H
 #define NSR_MEM_FORMS_H
