@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "base/bitset.h"
 #include "base/mistake.h"
 #include "base/vec.h"
 #include "base/work.h"
@@ -587,22 +588,39 @@ static enum nsr_status prepare(struct search *s) {
   return NSR_OK;
 }
 
+/* The loaded words that addresses are made of. */
+static enum nsr_status find_symbols(struct search *s, uint64_t **out) {
+  NSR_NEW(s->ctx, NSR_SCRATCH, *out,
+          nsr_bits_words(s->t->congruence.nnodes) + 1);
+  for (uint32_t g = 0; g < s->sites.ngroups; g++) {
+    const struct nsr_form *f = &s->sites.groups[g].pattern.form;
+    if (nsr_form_symbolic(f))
+      nsr_bit_set(*out, f->symbol);
+  }
+  return NSR_OK;
+}
+
 /* What is found outlives the search. */
 static enum nsr_status keep(struct search *s, struct nsr_mark mark,
                             struct nsr_deps *out) {
+  size_t words = nsr_bits_words(s->t->congruence.nnodes) + 1;
   struct nsr_dep *deps;
+  uint64_t *symbols;
+  NSR_TRY(find_symbols(s, &symbols));
   NSR_VEC_DONE(s->ctx, NSR_SCRATCH, &s->deps, deps);
   struct nsr_kept kept[] = {
       {deps, s->deps.n * sizeof *deps},
       {s->first, (s->t->nworks + (size_t)1) * sizeof *s->first},
       {s->troubles.v, s->troubles.n * sizeof *s->troubles.v},
-      {s->sites.where, s->sites.nlinks * sizeof *s->sites.where}};
-  NSR_TRY(nsr_scratch_release_but(s->ctx, mark, kept, 4));
+      {s->sites.where, s->sites.nlinks * sizeof *s->sites.where},
+      {symbols, words * sizeof *symbols}};
+  NSR_TRY(nsr_scratch_release_but(s->ctx, mark, kept, 5));
   *out = (struct nsr_deps){.tree = s->t,
                            .n = (uint32_t)s->deps.n,
                            .deps = kept[0].p,
                            .first = kept[1].p,
                            .bytes = kept[3].p,
+                           .symbols = kept[4].p,
                            .ntroubles = (uint32_t)s->troubles.n,
                            .troubles = kept[2].p};
   for (uint32_t i = 0; i < out->n; i++)

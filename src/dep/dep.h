@@ -46,8 +46,9 @@ struct nsr_deps {
   struct nsr_dep *deps;  /* by c; for one c the most recent p first */
   const uint32_t *first; /* by work: its deps are first[c]..first[c+1]-1 */
   const struct nsr_bytes *bytes;
-  uint32_t unordered; /* may pairs of that kind */
-  uint32_t ntroubles; /* works that must stay among their barriers */
+  const uint64_t *symbols; /* a bit by value number: addresses rest on it */
+  uint32_t unordered;      /* may pairs of that kind */
+  uint32_t ntroubles;      /* works that must stay among their barriers */
   const struct nsr_trouble *troubles;
 };
 

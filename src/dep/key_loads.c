@@ -1,6 +1,7 @@
 /* key_loads.c - conflicts between loads that decide scopes, and writes. */
 #include "dep/key_loads.h"
 
+#include "base/bitset.h"
 #include "base/vec.h"
 #include "mem/conflict.h"
 
@@ -12,13 +13,15 @@ struct check {
   NSR_VEC(struct nsr_access) accesses;
 };
 
-static void number_loads(struct check *c) {
+/* Those of interest: a key, or an address, rests on them. */
+static void number_loads(struct check *c, const uint64_t *symbols) {
   for (uint32_t w = 0; w < c->t->nworks; w++) {
     const struct nsr_work *x = &c->t->works[w];
     const struct nsr_key_load *load =
         x->marker ? NULL
                   : nsr_congruence_kept(&c->t->congruence, x->engine, x->insn);
-    c->number[w] = load ? load->number : NSR_NONE;
+    bool matters = load && (load->key || nsr_bit(symbols, load->number));
+    c->number[w] = matters ? load->number : NSR_NONE;
   }
 }
 
@@ -117,7 +120,7 @@ enum nsr_status nsr_key_loads_check(struct nsr_ctx *ctx,
     return NSR_OK;
   NSR_NEW(ctx, NSR_SCRATCH, c.number, c.t->nworks);
   NSR_NEW(ctx, NSR_SCRATCH, c.doubtful, k->nnodes);
-  number_loads(&c);
+  number_loads(&c, deps->symbols);
   if (c.t->ntroubles)
     NSR_TRY(check_islands(&c));
   NSR_TRY(check_between(&c, deps));

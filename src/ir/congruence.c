@@ -226,7 +226,8 @@ static enum nsr_status load(struct walk *w, uint32_t *env, uint32_t i,
     number = make(w->n, LOAD, word_of(w, o), address, w->region);
   env[x->dst] = number;
   NSR_PUSH(w->n->ctx, NSR_SCRATCH, &w->n->loads,
-           (struct nsr_key_load){(uint8_t)w->g->engine, i, number});
+           (struct nsr_key_load){
+               .engine = (uint8_t)w->g->engine, .insn = i, .number = number});
   return NSR_OK;
 }
 
@@ -671,7 +672,9 @@ enum nsr_status nsr_congruence_keep(struct nsr_ctx *ctx,
   }
   nsr_key_loads_sort(c->loads, c->nloads);
   for (uint32_t i = 0; i < c->nloads; i++)
-    if (seen[c->loads[i].number] || shared[c->loads[i].number])
+    c->loads[i].key = seen[c->loads[i].number];
+  for (uint32_t i = 0; i < c->nloads; i++)
+    if (c->loads[i].key || shared[c->loads[i].number])
       kept[nkept++] = c->loads[i];
   c->all = c->loads;
   c->nall = c->nloads;

@@ -14,6 +14,7 @@
 /* A load that a key may rest on. */
 struct nsr_key_load {
   uint8_t engine;
+  bool key; /* once kept: a key rests on it */
   uint32_t insn;
   uint32_t number; /* its value number: loads of equal number read one value,
                       if nothing writes the bytes between them */

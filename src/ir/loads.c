@@ -18,7 +18,7 @@ void nsr_key_loads_sort(struct nsr_key_load *v, size_t n) {
 const struct nsr_key_load *nsr_key_loads_find(const struct nsr_key_load *v,
                                               size_t n, int engine,
                                               uint32_t insn) {
-  struct nsr_key_load key = {(uint8_t)engine, insn, 0};
+  struct nsr_key_load key = {.engine = (uint8_t)engine, .insn = insn};
   return n ? bsearch(&key, v, n, sizeof key, by_place) : NULL;
 }
 
