@@ -14,20 +14,12 @@ static inline void nsr_bit_set(uint64_t *b, size_t i) {
 static inline void nsr_bit_clear(uint64_t *b, size_t i) {
   b[i / 64] &= ~(UINT64_C(1) << (i % 64));
 }
-/* a |= b, a &= b over n words; whether a changed. */
+/* a |= b over n words; whether a changed. */
 static inline bool nsr_bits_or(uint64_t *a, const uint64_t *b, size_t n) {
   uint64_t diff = 0;
   for (size_t i = 0; i < n; i++) {
     diff |= b[i] & ~a[i];
     a[i] |= b[i];
-  }
-  return diff != 0;
-}
-static inline bool nsr_bits_and(uint64_t *a, const uint64_t *b, size_t n) {
-  uint64_t diff = 0;
-  for (size_t i = 0; i < n; i++) {
-    diff |= a[i] & ~b[i];
-    a[i] &= b[i];
   }
   return diff != 0;
 }

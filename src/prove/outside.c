@@ -136,13 +136,6 @@ static enum nsr_status again(void *user) {
   return NSR_OK;
 }
 
-static enum nsr_status leave_item(void *user, uint32_t first, uint32_t end) {
-  (void)user;
-  (void)first;
-  (void)end;
-  return NSR_OK;
-}
-
 /* Whether what a wait is for is what the input's wait at its work names. The
  * work is the next one of its engine. */
 static bool names_same(const struct check *c, uint32_t i,
@@ -191,7 +184,7 @@ enum nsr_status nsr_outside_check(struct nsr_ctx *ctx,
                                   struct nsr_proof *proof) {
   struct check c = {
       .ctx = ctx, .s = s, .t = t, .before = before, .found = NSR_NONE};
-  struct nsr_walker w = {&c,        begin_item, again,   leave_item,
+  struct nsr_walker w = {&c,        begin_item, again,   NULL,
                          take_step, enter_loop, end_way, leave_loop,
                          enter_arm, leave_arm};
   if (!takes_part(s->tree->program))

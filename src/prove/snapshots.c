@@ -381,13 +381,6 @@ static enum nsr_status again(void *user) {
   return NSR_OK;
 }
 
-static enum nsr_status leave_item(void *user, uint32_t first, uint32_t end) {
-  (void)user;
-  (void)first;
-  (void)end;
-  return NSR_OK;
-}
-
 /* ---- */
 
 static enum nsr_status add_cell(struct finder *f, uint8_t engine, int16_t reg,
@@ -469,7 +462,7 @@ enum nsr_status nsr_snapshots_find(struct nsr_ctx *ctx,
   for (uint32_t i = 0; i < s->nsteps; i++)
     if (s->steps[i].kind == NSR_STEP_LOOP)
       f.body[i] = nsr_common_body(s->tree, s->steps[i].work);
-  struct nsr_walker w = {&f,        begin_item, again,   leave_item,
+  struct nsr_walker w = {&f,        begin_item, again,   NULL,
                          take_step, enter_loop, end_way, leave_loop,
                          enter_arm, leave_arm};
   return nsr_score_walk(ctx, s, &w);

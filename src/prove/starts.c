@@ -333,13 +333,6 @@ static enum nsr_status again(void *user) {
   return NSR_OK;
 }
 
-static enum nsr_status leave_item(void *user, uint32_t first, uint32_t end) {
-  (void)user;
-  (void)first;
-  (void)end;
-  return NSR_OK;
-}
-
 /* ---- */
 
 /* The step at which a scope begins, which lies around another step. */
@@ -398,7 +391,7 @@ enum nsr_status nsr_starts_check(struct nsr_ctx *ctx, const struct nsr_score *s,
     return NSR_OK;
   struct nsr_mark mark = nsr_scratch_mark(ctx);
   NSR_TRY(prepare(&x));
-  struct nsr_walker w = {&x,        begin_item, again,   leave_item,
+  struct nsr_walker w = {&x,        begin_item, again,   NULL,
                          take_step, enter_loop, end_way, leave_loop,
                          enter_arm, leave_arm};
   NSR_TRY(nsr_score_walk(ctx, s, &w));

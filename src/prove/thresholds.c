@@ -490,13 +490,6 @@ static enum nsr_status again(void *user) {
   return NSR_OK;
 }
 
-static enum nsr_status leave_item(void *user, uint32_t first, uint32_t end) {
-  (void)user;
-  (void)first;
-  (void)end;
-  return NSR_OK;
-}
-
 /* ---- extents */
 
 /* Cells that the open scopes change, one row for each depth. */
@@ -692,7 +685,7 @@ enum nsr_status nsr_thresholds_find(struct nsr_ctx *ctx,
       .ctx = ctx, .s = s, .out = out, .ages = {.ctx = ctx, .s = s}};
   *out = (struct nsr_thresholds){0};
   NSR_TRY(prepare(&f));
-  struct nsr_walker w = {&f,        begin_item, again,   leave_item,
+  struct nsr_walker w = {&f,        begin_item, again,   NULL,
                          take_step, enter_loop, end_way, leave_loop,
                          enter_arm, leave_arm};
   return nsr_score_walk(ctx, s, &w);

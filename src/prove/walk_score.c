@@ -98,7 +98,8 @@ enum nsr_status nsr_score_walk_on(struct nsr_ctx *ctx,
       x.changed = false;
       NSR_TRY(walk_steps(&x, i, end, NSR_NONE));
     }
-    NSR_TRY(w->leave(w->user, i, end));
+    if (w->leave)
+      NSR_TRY(w->leave(w->user, i, end));
   }
   return NSR_OK;
 }

@@ -16,6 +16,7 @@ struct nsr_walker {
   /* An item of these steps begins; it is gone through once more. */
   enum nsr_status (*item)(void *user, uint32_t first, uint32_t end);
   enum nsr_status (*again)(void *user);
+  /* It is over; NULL: nothing is to be done. */
   enum nsr_status (*leave)(void *user, uint32_t first, uint32_t end);
   /* Any step but those of scopes. */
   enum nsr_status (*step)(void *user, uint32_t i);
