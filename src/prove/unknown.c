@@ -328,13 +328,6 @@ enum nsr_status nsr_sight_renew(struct nsr_sights *x, struct nsr_sight *v) {
   return NSR_OK;
 }
 
-enum nsr_status nsr_sight_never(struct nsr_sights *x, struct nsr_sight *v) {
-  v->step = 0;
-  memcpy(v->at, x->base, x->nch * sizeof *v->at);
-  NSR_TRY(nsr_sight_clear(x, v));
-  return nsr_sight_renew(x, v);
-}
-
 enum nsr_status nsr_sight_nothing(struct nsr_sights *x, struct nsr_sight *v) {
   const struct nsr_level_run all = {0, NSR_LEVEL_ANY};
   nsr_sight_stamp(x, v);

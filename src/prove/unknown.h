@@ -86,9 +86,6 @@ NSR_MUST_USE enum nsr_status nsr_sight_clear(struct nsr_sights *x,
 /* Brings it up to date. */
 NSR_MUST_USE enum nsr_status nsr_sight_renew(struct nsr_sights *x,
                                              struct nsr_sight *v);
-/* What follows if something never ran: all that issued is unknown. */
-NSR_MUST_USE enum nsr_status nsr_sight_never(struct nsr_sights *x,
-                                             struct nsr_sight *v);
 /* Nothing at all is known, as of here. */
 NSR_MUST_USE enum nsr_status nsr_sight_nothing(struct nsr_sights *x,
                                                struct nsr_sight *v);
