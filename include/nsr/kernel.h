@@ -204,7 +204,8 @@ NSR_MUST_USE enum nsr_status
 nsr_container_read(struct nsr_ctx *ctx, const char *path, const uint8_t *data,
                    size_t size, struct nsr_container **c);
 
-/* nsr_kernel_read and nsr_kernel_check on member i. */
+/* nsr_kernel_read and nsr_kernel_check on member i; *k points into the
+ * container. */
 NSR_MUST_USE enum nsr_status nsr_container_kernel(struct nsr_ctx *ctx,
                                                   const struct nsr_container *c,
                                                   uint32_t i,

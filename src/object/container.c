@@ -38,7 +38,7 @@ enum nsr_status nsr_container_kernel(struct nsr_ctx *ctx,
                                      struct nsr_kernel **k) {
   const struct nsr_member *m = &c->members[i];
   struct nsr_kernel *kernel;
-  NSR_TRY(nsr_kernel_read(ctx, m->path, m->data, m->size, &kernel));
+  NSR_TRY(nsr_kernel_read_here(ctx, m->path, m->data, m->size, &kernel));
   NSR_TRY(nsr_kernel_check(ctx, kernel));
   *k = kernel;
   return NSR_OK;

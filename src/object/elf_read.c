@@ -20,7 +20,7 @@ struct header {
 
 struct elf {
   struct nsr_reader reader;
-  const uint8_t *image; /* the file, copied */
+  const uint8_t *image; /* the file */
   size_t size;
   uint32_t nsections, names; /* names: index of the section name table */
   struct header *headers;
@@ -361,14 +361,11 @@ static enum nsr_status read_all(struct elf *f) {
   return read_others(f);
 }
 
-enum nsr_status nsr_kernel_read(struct nsr_ctx *ctx, const char *path,
-                                const uint8_t *data, size_t size,
-                                struct nsr_kernel **k) {
-  struct elf f = {.reader = {.ctx = ctx}, .size = size};
+enum nsr_status nsr_kernel_read_here(struct nsr_ctx *ctx, const char *path,
+                                     const uint8_t *data, size_t size,
+                                     struct nsr_kernel **k) {
+  struct elf f = {.reader = {.ctx = ctx}, .image = data, .size = size};
   if (path && !(path = nsr_strndup(ctx, NSR_KEEP, path, strlen(path))))
-    return NSR_E_NOMEM;
-  f.image = (uint8_t *)nsr_strndup(ctx, NSR_KEEP, (const char *)data, size);
-  if (!f.image)
     return NSR_E_NOMEM;
   NSR_NEW(ctx, NSR_KEEP, f.reader.k, 1);
   f.reader.k->path = path;
@@ -379,4 +376,13 @@ enum nsr_status nsr_kernel_read(struct nsr_ctx *ctx, const char *path,
   if (status == NSR_OK)
     *k = f.reader.k;
   return status;
+}
+
+enum nsr_status nsr_kernel_read(struct nsr_ctx *ctx, const char *path,
+                                const uint8_t *data, size_t size,
+                                struct nsr_kernel **k) {
+  const char *copy = nsr_strndup(ctx, NSR_KEEP, (const char *)data, size);
+  if (!copy)
+    return NSR_E_NOMEM;
+  return nsr_kernel_read_here(ctx, path, (const uint8_t *)copy, size, k);
 }

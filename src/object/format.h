@@ -88,6 +88,11 @@ nsr_symbols_read(struct nsr_reader *r, struct nsr_in table,
 void nsr_symbols_write(const struct nsr_kernel *k, struct nsr_strbuf *table,
                        struct nsr_strbuf *strings, uint32_t *n);
 
+/* nsr_kernel_read, but the kernel points into data, which must outlive it. */
+NSR_MUST_USE enum nsr_status
+nsr_kernel_read_here(struct nsr_ctx *ctx, const char *path, const uint8_t *data,
+                     size_t size, struct nsr_kernel **k);
+
 /* Whether the bytes look like a kernel of ours: cheap, from the headers. */
 bool nsr_elf_is_kernel(const uint8_t *data, size_t size);
 /* Whether they start as any ELF file does. */

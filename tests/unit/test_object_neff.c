@@ -335,6 +335,20 @@ static void overruled_size_is_refused(void **state) {
   free(file);
 }
 
+/* Code is not copied. */
+static void kernels_point_into_the_file(void **state) {
+  (void)state;
+  struct nsr_ctx *c = nsr_ctx_new();
+  struct nsr_container *file;
+  struct nsr_kernel *k;
+  expect_ok(c, nsr_container_read(c, "k.o", object, object_size, &file));
+  expect_ok(c, nsr_container_kernel(c, file, 0, &k));
+  for (uint32_t i = 0; i < k->nstreams; i++)
+    assert_true(k->streams[i].code >= object &&
+                k->streams[i].code <= object + object_size);
+  nsr_ctx_free(c);
+}
+
 /* ---- loading */
 
 static const char *temp_file(const uint8_t *data, size_t size) {
@@ -497,6 +511,7 @@ int main(void) {
       cmocka_unit_test(links_cannot_be_replaced),
       cmocka_unit_test(overruled_size_is_refused),
       cmocka_unit_test(one_kernel_is_loaded),
+      cmocka_unit_test(kernels_point_into_the_file),
       cmocka_unit_test(plain_damage),
       cmocka_unit_test(packed_damage_is_seen),
       cmocka_unit_test(gzip_damage),
