@@ -1,10 +1,11 @@
 /* snapshots.c - registers against counts, now and at starts of iterations.
  *
  * Of a register and a semaphore three things are kept: their difference, if
- * that is one number on all ways; that the register is no more than the count;
- * and that it is no less than the count, and a constant, was at the back-th
- * latest start of an iteration of one loop. That means nothing where the loop
- * has not started so often; so in front of all loops any such claim holds.
+ * that is one number on all ways; how far the register is above the count at
+ * most; and that it is no less than the count, and a constant, was at the
+ * back-th latest start of an iteration of one loop. That means nothing where
+ * the loop has not started so often; so in front of all loops any such claim
+ * holds.
  */
 #include "prove/snapshots.h"
 
@@ -14,9 +15,14 @@
 #include "prove/walk_score.h"
 
 #define UNKNOWN INT64_MIN
+#define UNBOUNDED INT64_MAX
 
 /* Registers and semaphores that are looked at, at most. */
 enum { MANY = 64 };
+
+/* How often a loop's head may change before what still rises there is taken to
+ * have no bound. */
+enum { MAX_RISES = 8 };
 
 /* A register of an engine and a semaphore. */
 struct cell {
@@ -28,14 +34,17 @@ struct cell {
 };
 
 struct value {
-  int64_t now; /* register less count, UNKNOWN */
-  bool live;
+  int64_t now;   /* register less count, UNKNOWN */
+  int64_t over;  /* .. at most, UNBOUNDED */
   bool claims;   /* .. about the cell's loop */
   uint32_t back; /* 0: whatever start and constant, there was none yet */
   int64_t add;
   uint32_t entry; /* scope of a loop: no less than the count was when that was
                      last entered; NSR_NONE */
 };
+
+static const struct value nothing = {
+    .now = UNKNOWN, .over = UNBOUNDED, .entry = NSR_NONE};
 
 struct finder {
   struct nsr_ctx *ctx;
@@ -60,6 +69,7 @@ struct part {
 
 struct state {
   struct part head, back, exit;
+  int rises;
 };
 
 static uint32_t find(const struct finder *f, uint8_t engine, int16_t reg,
@@ -92,7 +102,7 @@ static void merge_claims(struct value *a, const struct value *b) {
 }
 
 static bool same(const struct value *a, const struct value *b) {
-  return a->now == b->now && a->live == b->live && a->claims == b->claims &&
+  return a->now == b->now && a->over == b->over && a->claims == b->claims &&
          a->entry == b->entry &&
          (!a->claims || (a->back == b->back && a->add == b->add));
 }
@@ -105,7 +115,8 @@ static bool merge(const struct finder *f, struct part *to,
     struct value old = to->v[i];
     if (old.now != v[i].now)
       to->v[i].now = UNKNOWN;
-    to->v[i].live &= v[i].live;
+    if (old.over < v[i].over)
+      to->v[i].over = v[i].over;
     if (old.entry != v[i].entry)
       to->v[i].entry = NSR_NONE;
     merge_claims(&to->v[i], &v[i]);
@@ -116,6 +127,17 @@ static bool merge(const struct finder *f, struct part *to,
       to->count[g] = UNKNOWN;
       changed = true;
     }
+  return changed;
+}
+
+/* The same at a loop's head, where what rises does not do so for ever. */
+static bool merge_head(const struct finder *f, struct state *x,
+                       const struct value *v, const int64_t *count) {
+  for (size_t i = 0; x->rises == MAX_RISES && i < f->cells.n; i++)
+    if (x->head.v[i].over < v[i].over)
+      x->head.v[i].over = UNBOUNDED;
+  bool changed = merge(f, &x->head, v, count);
+  x->rises += changed && x->rises < MAX_RISES;
   return changed;
 }
 
@@ -139,7 +161,7 @@ static void start(const struct finder *f, uint32_t scope) {
     if (f->cells.v[i].loop != scope || !v->claims)
       continue;
     if (v->back == 0) /* of this one nothing was said */
-      *v = (struct value){v->now, v->live, true, 1, 0, v->entry};
+      *v = (struct value){v->now, v->over, true, 1, 0, v->entry};
     v->claims = v->back++ < NSR_PROVE_BACK;
   }
 }
@@ -147,9 +169,13 @@ static void start(const struct finder *f, uint32_t scope) {
 static void count_member(const struct finder *f, const struct nsr_step *s) {
   if (f->count[s->group] != UNKNOWN)
     f->count[s->group] += s->value;
-  for (size_t i = 0; i < f->cells.n; i++)
-    if (f->cells.v[i].group == s->group && f->v[i].now != UNKNOWN)
-      f->v[i].now -= s->value;
+  for (size_t i = 0; i < f->cells.n; i++) {
+    struct value *v = &f->v[i];
+    if (f->cells.v[i].group != s->group)
+      continue;
+    v->now -= v->now == UNKNOWN ? 0 : s->value;
+    v->over -= v->over == UNBOUNDED ? 0 : s->value;
+  }
 }
 
 /* What a register is set to: another one (-1: none) and a constant. */
@@ -185,7 +211,7 @@ static enum nsr_status read_setting(const struct finder *f,
 
 static struct value set_to(const struct finder *f, uint8_t engine,
                            const struct setting *s, const struct cell *c) {
-  struct value x = {.now = UNKNOWN, .entry = NSR_NONE};
+  struct value x = nothing;
   uint32_t group = c->group;
   uint32_t from = s->src < 0 ? NSR_NONE : find(f, engine, s->src, group);
   if (!s->known)
@@ -193,16 +219,16 @@ static struct value set_to(const struct finder *f, uint8_t engine,
   if (from != NSR_NONE) {
     x = f->v[from];
     x.now = x.now == UNKNOWN ? UNKNOWN : x.now + s->value;
-    x.live &= s->value <= 0;
+    x.over += x.over == UNBOUNDED ? 0 : s->value;
     x.add += s->value;
     x.claims &= x.add >= 0 && f->cells.v[from].loop == c->loop;
   } else if (s->src < 0) {
     int64_t count = f->count[group];
     x.now = count == UNKNOWN ? UNKNOWN : s->value - count;
-    x.live = s->value <= 0;
+    x.over = s->value;
   }
   if (x.now != UNKNOWN) {
-    x.live |= x.now <= 0;
+    x.over = x.now;
     x.claims = x.now >= 0;
     x.back = 1; /* the count was no more at its loop's latest start */
     x.add = x.now;
@@ -239,7 +265,7 @@ static void read_wait(const struct finder *f, uint32_t i) {
       s->other || s->group == NSR_NONE || f->s->groups[s->group].bad)
     return;
   uint32_t at = find(f, s->engine, (int16_t)s->value, s->group);
-  out->live = f->v[at].live;
+  out->live = f->v[at].over <= 0;
   out->entry = f->v[at].entry;
   if (f->v[at].claims && f->v[at].back > 0) {
     out->loop = f->cells.v[at].loop;
@@ -249,7 +275,7 @@ static void read_wait(const struct finder *f, uint32_t i) {
 
 static void pass_barrier(const struct finder *f) {
   for (size_t i = 0; i < f->cells.n; i++)
-    f->v[i] = (struct value){.now = UNKNOWN, .entry = NSR_NONE};
+    f->v[i] = nothing;
   for (uint32_t g = 0; g < f->s->ngroups; g++)
     f->count[g] = 0;
 }
@@ -304,7 +330,7 @@ static enum nsr_status enter_loop(void *user, uint32_t begin, bool *changed) {
     NSR_TRY(make_part(f, &x->exit));
     f->states[begin] = x;
   }
-  *changed = !x->head.any || merge(f, &x->head, f->v, f->count);
+  *changed = !x->head.any || merge_head(f, x, f->v, f->count);
   if (!x->head.any)
     copy(f, &x->head);
   x->back.any = x->exit.any = false;
@@ -329,7 +355,7 @@ static enum nsr_status end_way(void *user, uint32_t begin, bool back) {
 static enum nsr_status leave_loop(void *user, uint32_t begin, bool *changed) {
   struct finder *f = user;
   struct state *x = f->states[begin];
-  *changed = x->back.any && merge(f, &x->head, x->back.v, x->back.count);
+  *changed = x->back.any && merge_head(f, x, x->back.v, x->back.count);
   take(f, x->exit.any ? &x->exit : &x->head);
   f->loops.n--;
   return NSR_OK;
@@ -458,7 +484,7 @@ enum nsr_status nsr_snapshots_find(struct nsr_ctx *ctx,
   NSR_NEW(ctx, NSR_SCRATCH, f.body, s->nsteps);
   NSR_NEW(ctx, NSR_SCRATCH, f.states, s->nsteps);
   for (size_t i = 0; i < f.cells.n; i++)
-    f.v[i] = (struct value){.now = UNKNOWN, .entry = NSR_NONE};
+    f.v[i] = nothing;
   for (uint32_t i = 0; i < s->nsteps; i++)
     if (s->steps[i].kind == NSR_STEP_LOOP)
       f.body[i] = nsr_common_body(s->tree, s->steps[i].work);
