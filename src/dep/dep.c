@@ -46,6 +46,7 @@ struct search {
   bool *complete; /* by work: ordered behind all that it conflicts with */
   uint32_t *first;
   NSR_VEC(struct nsr_dep) deps;
+  NSR_VEC(struct nsr_own_pair) own;
   bool outside; /* others take part */
   NSR_VEC(struct nsr_trouble) troubles;
   struct nsr_walk *walk;
@@ -179,6 +180,15 @@ static uint8_t kinds_of(const struct nsr_site *p, const struct nsr_site *c) {
   return (uint8_t)kinds;
 }
 
+/* The machine keeps them in order; that a word is written is of interest. */
+static enum nsr_status note_own(struct search *s, uint32_t p) {
+  const struct nsr_tree *t = s->t;
+  if (nsr_work_node(t, &t->works[p])->cls == NSR_LOAD ||
+      nsr_work_node(t, &t->works[s->w])->cls == NSR_LOAD)
+    NSR_PUSH(s->ctx, NSR_SCRATCH, &s->own, (struct nsr_own_pair){p, s->w});
+  return NSR_OK;
+}
+
 /* One entry: its dependence, if it is one; *lag tells how strong the order
  * is. */
 static enum nsr_status look(struct search *s, const struct nsr_chain_entry *e,
@@ -201,7 +211,7 @@ static enum nsr_status look(struct search *s, const struct nsr_chain_entry *e,
   *lag = d.lag ? d.lag : d.back ? d.back : d.once;
   *out = ORDERED;
   if (automatic(s, x))
-    return NSR_OK;
+    return note_own(s, e->work);
   NSR_TRY(
       nsr_walk_known(s->walk, t->works[s->w].engine, e->work, d.lag, &known));
   if (!known) {
@@ -613,14 +623,17 @@ static enum nsr_status keep(struct search *s, struct nsr_mark mark,
       {s->first, (s->t->nworks + (size_t)1) * sizeof *s->first},
       {s->troubles.v, s->troubles.n * sizeof *s->troubles.v},
       {s->sites.where, s->sites.nlinks * sizeof *s->sites.where},
-      {symbols, words * sizeof *symbols}};
-  NSR_TRY(nsr_scratch_release_but(s->ctx, mark, kept, 5));
+      {symbols, words * sizeof *symbols},
+      {s->own.v, s->own.n * sizeof *s->own.v}};
+  NSR_TRY(nsr_scratch_release_but(s->ctx, mark, kept, 6));
   *out = (struct nsr_deps){.tree = s->t,
                            .n = (uint32_t)s->deps.n,
                            .deps = kept[0].p,
                            .first = kept[1].p,
                            .bytes = kept[3].p,
                            .symbols = kept[4].p,
+                           .own = kept[5].p,
+                           .nown = (uint32_t)s->own.n,
                            .ntroubles = (uint32_t)s->troubles.n,
                            .troubles = kept[2].p};
   for (uint32_t i = 0; i < out->n; i++)

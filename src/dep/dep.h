@@ -40,12 +40,18 @@ struct nsr_dep {
   bool exact;       /* .. and there is one at that distance, if at all */
 };
 
+/* A conflict that the machine itself keeps in order. */
+struct nsr_own_pair {
+  uint32_t p, c; /* works */
+};
+
 struct nsr_deps {
   const struct nsr_tree *tree;
-  uint32_t n;
+  uint32_t n, nown;
   struct nsr_dep *deps;  /* by c; for one c the most recent p first */
   const uint32_t *first; /* by work: its deps are first[c]..first[c+1]-1 */
   const struct nsr_bytes *bytes;
+  const struct nsr_own_pair *own; /* those of loads */
   const uint64_t *symbols; /* a bit by value number: addresses rest on it */
   uint32_t unordered;      /* may pairs of that kind */
   uint32_t ntroubles;      /* works that must stay among their barriers */

@@ -74,39 +74,60 @@ static enum nsr_status check_islands(struct check *c) {
 
 /* ---- elsewhere */
 
-/* First and last of the works that load a value of one number. */
+/* Works that may run between two loads of one number: lo..hi. */
 struct span {
-  uint32_t first, last;
+  uint32_t lo, hi;
 };
+
+/* What may run between executions of one load: a loop without a barrier runs
+ * it again, and all else in there in between. */
+static struct span span_of(const struct nsr_tree *t, uint32_t w) {
+  struct span s = {w, w};
+  uint32_t scope = t->works[w].scope;
+  while (scope != NSR_NONE && !t->scopes[scope].barrier) {
+    const struct nsr_common *x = &t->scopes[scope];
+    if (x->kind == NSR_SCOPE_LOOP)
+      s = (struct span){x->first_work, x->end_work - 1};
+    scope = x->parent;
+  }
+  return s;
+}
 
 static enum nsr_status find_spans(const struct check *c, struct span **spans) {
   uint32_t n = c->t->congruence.nnodes;
   NSR_NEW(c->ctx, NSR_SCRATCH, *spans, n);
   for (uint32_t i = 0; i < n; i++)
-    (*spans)[i].first = NSR_NONE;
+    (*spans)[i].lo = NSR_NONE;
   for (uint32_t w = 0; w < c->t->nworks; w++) {
     if (c->number[w] == NSR_NONE)
       continue;
-    struct span *s = &(*spans)[c->number[w]];
-    s->first = s->first == NSR_NONE ? w : s->first;
-    s->last = w;
+    struct span *s = &(*spans)[c->number[w]], own = span_of(c->t, w);
+    if (s->lo == NSR_NONE || own.lo < s->lo)
+      s->lo = own.lo;
+    s->hi = own.hi > s->hi ? own.hi : s->hi;
   }
   return NSR_OK;
+}
+
+/* Of two works in conflict one may be a load of interest. */
+static void check_pair(struct check *c, const struct span *spans, uint32_t a,
+                       uint32_t b) {
+  uint32_t load = c->number[b] == NSR_NONE ? a : b;
+  uint32_t other = load == b ? a : b, number = c->number[load];
+  if (number != NSR_NONE)
+    c->doubtful[number] |=
+        other >= spans[number].lo && other <= spans[number].hi;
 }
 
 static enum nsr_status check_between(struct check *c,
                                      const struct nsr_deps *deps) {
   struct span *spans;
   NSR_TRY(find_spans(c, &spans));
-  for (uint32_t i = 0; i < deps->n; i++) {
-    uint32_t p = deps->deps[i].p, d = deps->deps[i].c;
-    uint32_t load = c->number[d] == NSR_NONE ? p : d;
-    uint32_t other = load == d ? p : d, number = c->number[load];
-    if (number == NSR_NONE || deps->deps[i].overlap == NSR_OVERLAP_NO)
-      continue;
-    c->doubtful[number] |=
-        other > spans[number].first && other < spans[number].last;
-  }
+  for (uint32_t i = 0; i < deps->n; i++)
+    if (deps->deps[i].overlap != NSR_OVERLAP_NO)
+      check_pair(c, spans, deps->deps[i].p, deps->deps[i].c);
+  for (uint32_t i = 0; i < deps->nown; i++)
+    check_pair(c, spans, deps->own[i].p, deps->own[i].c);
   return NSR_OK;
 }
 

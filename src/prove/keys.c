@@ -3,9 +3,11 @@
 
 #include "base/vec.h"
 
-/* The works that load one value. */
+/* The works from the first load of one value to the last; where a loop without
+ * a barrier is around one, from its first work to its last: it reads anew in
+ * each iteration. */
 struct span {
-  uint32_t first, last; /* NSR_NONE: there is none */
+  uint32_t first, end; /* first NSR_NONE: there is none */
   bool doubtful;
 };
 
@@ -23,18 +25,34 @@ static const struct nsr_key_load *load_of(const struct keys *k, uint32_t w) {
   return x->marker ? NULL : nsr_congruence_kept(k->c, x->engine, x->insn);
 }
 
+/* The works that may run between executions of work w: of the outermost loop
+ * around it in which there is no barrier. */
+static struct span span_of(const struct nsr_tree *t, uint32_t w) {
+  struct span s = {.first = w, .end = w + 1};
+  uint32_t scope = t->works[w].scope;
+  while (scope != NSR_NONE && !t->scopes[scope].barrier) {
+    const struct nsr_common *x = &t->scopes[scope];
+    if (x->kind == NSR_SCOPE_LOOP)
+      s = (struct span){.first = x->first_work, .end = x->end_work};
+    scope = x->parent;
+  }
+  return s;
+}
+
 static enum nsr_status find_spans(struct keys *k) {
+  const struct nsr_tree *t = k->t->tree;
   NSR_NEW(k->ctx, NSR_SCRATCH, k->spans, k->c->nnodes);
   for (uint32_t i = 0; i < k->c->nnodes; i++)
     k->spans[i].first = NSR_NONE;
-  for (uint32_t w = 0; w < k->t->tree->nworks; w++) {
+  for (uint32_t w = 0; w < t->nworks; w++) {
     const struct nsr_key_load *load = load_of(k, w);
     if (!load)
       continue;
-    struct span *s = &k->spans[load->number];
-    s->first = s->first == NSR_NONE ? w : s->first;
-    s->last = w;
-    s->doubtful |= k->t->tree->works[w].island;
+    struct span *s = &k->spans[load->number], own = span_of(t, w);
+    if (s->first == NSR_NONE || own.first < s->first)
+      s->first = own.first;
+    s->end = own.end > s->end ? own.end : s->end;
+    s->doubtful |= t->works[w].island;
   }
   return NSR_OK;
 }
@@ -44,7 +62,7 @@ static void check_islands(struct keys *k) {
   const struct nsr_tree *t = k->t->tree;
   for (uint32_t i = 0; i < k->c->nnodes; i++) {
     struct span *s = &k->spans[i];
-    for (uint32_t w = s->first; w != NSR_NONE && w < s->last && !s->doubtful;
+    for (uint32_t w = s->first; w != NSR_NONE && w < s->end && !s->doubtful;
          w++)
       s->doubtful = t->works[w].island;
   }
@@ -55,13 +73,13 @@ static uint32_t work_at(const struct keys *k, uint32_t touch) {
   return x->s->steps[x->step_of[k->t->v[touch].slot]].work;
 }
 
-/* The first touch of a list with a work behind `from`. */
-static uint32_t first_behind(const struct keys *k,
-                             const struct nsr_spot_list *l, uint32_t from) {
+/* The first touch of a list with a work not in front of `from`. */
+static uint32_t first_from(const struct keys *k, const struct nsr_spot_list *l,
+                           uint32_t from) {
   uint32_t lo = 0, hi = l->n;
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
-    if (work_at(k, k->t->touches_of[l->first + mid]) <= from)
+    if (work_at(k, k->t->touches_of[l->first + mid]) < from)
       lo = mid + 1;
     else
       hi = mid;
@@ -72,11 +90,10 @@ static uint32_t first_behind(const struct keys *k,
 static enum nsr_status check_list(struct keys *k, struct span *s,
                                   const struct nsr_spot_list *l,
                                   uint32_t touch) {
-  for (uint32_t i = first_behind(k, l, s->first); i < l->n && !s->doubtful;
-       i++) {
+  for (uint32_t i = first_from(k, l, s->first); i < l->n && !s->doubtful; i++) {
     uint32_t q = k->t->touches_of[l->first + i];
     struct nsr_apart apart;
-    if (work_at(k, q) >= s->last)
+    if (work_at(k, q) >= s->end)
       break;
     NSR_TRY(
         nsr_touch_apart(k->ctx, k->t, &k->t->v[q], &k->t->v[touch], &apart));
