@@ -290,11 +290,8 @@ static void pass_barrier(struct nsr_walk *w) {
   w->now.passed.tick = w->now.tick;
   w->now.passed.slots = w->now.slots;
   memcpy(w->now.passed.at, w->now.at, w->nch * sizeof *w->now.at);
-  for (uint32_t e = 0; e < w->nrows; e++) {
-    nsr_set_clear(&w->rows[e]->set);
-    w->rows[e]->past = NSR_PAST_KNOWN;
-    nsr_view_stamp(w, w->rows[e]);
-  }
+  for (uint32_t e = 0; e < w->nrows; e++)
+    nsr_view_clear(w, w->rows[e]);
 }
 
 static enum nsr_status walk_part(struct nsr_walk *w,

@@ -53,6 +53,13 @@ static void clear_starts(const struct nsr_walk *w, struct nsr_view *v) {
     memset(v->starts, 0, w->nstarts);
 }
 
+void nsr_view_clear(const struct nsr_walk *w, struct nsr_view *v) {
+  nsr_set_clear(&v->set);
+  clear_starts(w, v);
+  v->past = NSR_PAST_KNOWN;
+  nsr_view_stamp(w, v);
+}
+
 enum nsr_status nsr_view_copy(struct nsr_walk *w, struct nsr_view *out,
                               const struct nsr_view *v) {
   out->past = v->past;
@@ -451,7 +458,10 @@ void nsr_view_settle_starts(const struct nsr_walk *w, struct nsr_view *v) {
 }
 
 /* All views of the loop that starts are told, whether they are told by others
- * or not. */
+ * or not. What a view knows of other starts is settled already, since only a
+ * wait (nsr_walk_wait) lets it know a work without knowing its starts: levels
+ * and starts rise together with age, fall together where a channel is learnt,
+ * and what two settled views both know of a work both know of its starts. */
 enum nsr_status nsr_state_start(struct nsr_walk *w, uint32_t place,
                                 bool entry) {
   uint32_t i = w->nstarts ? w->item_starts[w->item] : 0;
@@ -460,14 +470,17 @@ enum nsr_status nsr_state_start(struct nsr_walk *w, uint32_t place,
     if (s->place != place || s->entry != entry)
       continue;
     const struct nsr_walk_range *r = &w->records[s->loop];
+    uint32_t ch = (uint32_t)w->tree->works[s->p].channel;
     for (uint32_t k = 0; k < nsr_range_views(r); k++) {
       struct nsr_view *v = *nsr_range_view(w, r, k);
       if (!v) /* it never ran */
         continue;
       NSR_TRY(nsr_view_renew(w, v));
       uint8_t *latest = &v->starts[s->number];
-      *latest = entry || *latest == s->any ? s->any : (uint8_t)(*latest + 1);
-      nsr_view_settle_starts(w, v);
+      if (nsr_set_level(&w->slots, &v->set, ch, w->slot[s->p]) == 0)
+        *latest = 0;
+      else
+        *latest = entry || *latest == s->any ? s->any : (uint8_t)(*latest + 1);
     }
   }
   return NSR_OK;

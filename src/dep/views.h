@@ -160,6 +160,8 @@ NSR_MUST_USE enum nsr_status nsr_view_give(struct nsr_walk *w,
                                            struct nsr_view **v);
 /* Its set is as of now. */
 void nsr_view_stamp(const struct nsr_walk *w, struct nsr_view *v);
+/* All is known, as of now; nothing of earlier items is in its set. */
+void nsr_view_clear(const struct nsr_walk *w, struct nsr_view *v);
 NSR_MUST_USE enum nsr_status nsr_view_copy(struct nsr_walk *w,
                                            struct nsr_view *out,
                                            const struct nsr_view *v);
