@@ -25,11 +25,13 @@ static bool view_knows(const struct nsr_walk *w, const struct nsr_view *v,
   assert(lag < w->slots.levels && s != NSR_NONE && v->tick == w->now.tick);
   if (w->item_of[q] != w->item)
     return nsr_facts_level(&w->pasts.v[v->past].set, s) <= lag;
-  uint32_t level = nsr_set_level(&w->slots, &v->set, ch, s);
-  bool ran = s < w->now.at[ch], since = s >= v->at[ch];
-  if (v->set.bytes)
-    since = nsr_slot_place(&w->slots, ch, s) >= v->slots - w->entered.slots;
-  return level + (ran && since) <= lag;
+  bool since = s < w->now.at[ch] && s >= v->at[ch]; /* it ran */
+  if (v->set.words) {
+    uint32_t place = nsr_slot_place(&w->slots, ch, s) + w->entered.slots;
+    since = place < w->now.slots && place >= v->slots;
+  }
+  return lag >= since &&
+         !nsr_set_unknown(&w->slots, &v->set, ch, s, lag - since);
 }
 
 enum nsr_status nsr_walk_known(struct nsr_walk *w, int engine, uint32_t q,
@@ -45,7 +47,7 @@ enum nsr_status nsr_walk_known(struct nsr_walk *w, int engine, uint32_t q,
 static bool knows_start(const struct nsr_walk *w, const struct nsr_view *v,
                         uint32_t start, uint32_t back) {
   return start != NSR_NONE &&
-         v->starts[w->starts.v[start].number] < (back ? back : 1);
+         nsr_start_known(v, &w->starts.v[start], back ? back : 1);
 }
 
 enum nsr_status nsr_walk_known_before(struct nsr_walk *w, int engine,
@@ -113,9 +115,9 @@ enum nsr_status nsr_walk_wait_before(struct nsr_walk *w, int engine, uint32_t u,
   if (start == NSR_NONE || w->item_of[u] != w->item)
     return NSR_OK;
   NSR_TRY(current_row(w, engine, &row));
-  uint8_t *latest = &row->starts[w->starts.v[start].number];
-  uint8_t known = (uint8_t)(back ? back - 1 : 0);
-  *latest = *latest < known ? *latest : known;
+  const struct nsr_walk_start *s = &w->starts.v[start];
+  uint64_t known = UINT64_MAX << s->bit << (back ? back - 1 : 0);
+  row->starts[s->word] &= ~(known & nsr_start_bits(s));
   return NSR_OK;
 }
 
@@ -372,9 +374,7 @@ enum nsr_status nsr_walk_enter(struct nsr_walk *w, uint32_t item) {
   if (!w->started)
     NSR_TRY(start(w));
   w->item = item;
-  w->nstarts = w->item_starts[item]
-                   ? w->starts.v[w->item_starts[item] - 1].number + 1
-                   : 0;
+  nsr_starts_enter(w);
   w->now.loop = 0;
   w->entered = w->now;
   NSR_TRY(nsr_slots_enter(w));

@@ -49,11 +49,43 @@ enum nsr_status nsr_walk_before(struct nsr_walk *w, uint32_t p, uint32_t loop,
   NSR_PUSH(w->ctx, NSR_SCRATCH, &w->starts,
            (struct nsr_walk_start){p, loop, back == 0,
                                    back ? nsr_common_body(w->tree, loop) : loop,
-                                   n, *first, any});
+                                   n, *first, any, 0, 0});
   *first = (uint32_t)w->starts.n;
-  if (w->most_starts < n + 1)
-    w->most_starts = n + 1;
   return NSR_OK;
+}
+
+/* Bits for the starts of all items; those of one lie in one word. */
+static enum nsr_status lay_starts(struct nsr_walk *w) {
+  for (size_t i = 0; i < w->starts.n; i++) {
+    struct nsr_walk_start *s = &w->starts.v[i];
+    uint32_t bit = 0;
+    if (s->further) {
+      const struct nsr_walk_start *last = &w->starts.v[s->further - 1];
+      s->word = last->word;
+      bit = last->bit + last->any;
+    }
+    if (bit + s->any > 64) {
+      s->word++;
+      bit = 0;
+    }
+    s->bit = (uint8_t)bit;
+    if (w->most_starts < s->word + 1)
+      w->most_starts = s->word + 1;
+  }
+  NSR_NEW(w->ctx, NSR_SCRATCH, w->starts_of, w->nch * w->most_starts);
+  return NSR_OK;
+}
+
+void nsr_starts_enter(struct nsr_walk *w) {
+  uint32_t i = w->item_starts[w->item];
+  w->nstarts = i ? w->starts.v[i - 1].word + 1 : 0;
+  if (i)
+    memset(w->starts_of, 0, w->nch * w->nstarts * sizeof *w->starts_of);
+  for (; i; i = w->starts.v[i - 1].further) {
+    const struct nsr_walk_start *s = &w->starts.v[i - 1];
+    uint32_t ch = (uint32_t)w->tree->works[s->p].channel;
+    w->starts_of[ch * w->nstarts + s->word] |= nsr_start_bits(s);
+  }
 }
 
 /* Numbers the records of all scopes: those that are merged. Returns the
@@ -179,6 +211,7 @@ static bool has_loops(const struct nsr_tree *t, const struct nsr_part *part) {
 
 enum nsr_status nsr_walk_lay(struct nsr_walk *w) {
   NSR_TRY(number_slots(w));
+  NSR_TRY(lay_starts(w));
   return find_loops(w);
 }
 

@@ -7,16 +7,12 @@
 #include "base/work.h"
 
 /* Dense sets are whole blocks, so that loops over them have a fixed length. */
-enum { BLOCK = 32 };
+enum { BLOCK = 4 };
 
-static uint8_t *bytes_of(const struct nsr_set *set) {
-  return (uint8_t *)set->facts.v;
-}
-
-/* What an operation has cost: about as much for two blocks as for a stretch. */
+/* What an operation has cost: about as much for 64 slots as for a stretch. */
 static void count(struct nsr_slots *s, const struct nsr_set *set) {
-  uint32_t n = set->bytes ? set->bytes / (2 * BLOCK) : set->facts.n;
-  nsr_work_count(s->ctx, NSR_WORK_DEP, 1 + n);
+  nsr_work_count(s->ctx, NSR_WORK_DEP,
+                 1 + (set->words ? s->cost : set->facts.n));
 }
 
 static void swap(struct nsr_facts *a, struct nsr_facts *b) {
@@ -26,89 +22,109 @@ static void swap(struct nsr_facts *a, struct nsr_facts *b) {
 }
 
 enum nsr_status nsr_slots_room(struct nsr_slots *s, uint32_t n) {
-  if (n <= s->cap)
+  if (n < s->cap)
     return NSR_OK;
-  s->cap = 2 * n;
+  s->cap = 2 * n + 1;
   NSR_NEW(s->ctx, NSR_SCRATCH, s->where, s->cap);
   NSR_NEW(s->ctx, NSR_SCRATCH, s->channel, s->cap);
+  NSR_NEW(s->ctx, NSR_SCRATCH, s->mask, s->nch * (s->cap / 64 + 1));
   return NSR_OK;
 }
 
-void nsr_slots_lay(struct nsr_slots *s, bool dense) {
+static void lay_dense(struct nsr_slots *s, uint32_t n) {
   uint32_t next[NSR_MAX_CHANNELS];
+  assert(n <= s->cap);
+  s->groups = n / 64 + 1;
+  s->words = (s->groups * s->levels + BLOCK - 1) / BLOCK * BLOCK;
+  s->cost = (n / 32 + 1) / 2;
+  memcpy(next, s->place, sizeof next);
+  memset(s->mask, 0, s->nch * s->groups * sizeof *s->mask);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t ch = s->channel[i];
+    s->where[next[ch]++] = (uint16_t)i;
+    s->mask[ch * s->groups + i / 64] |= UINT64_C(1) << i % 64;
+  }
+}
+
+void nsr_slots_lay(struct nsr_slots *s, bool dense) {
   uint32_t at = 0;
   s->nactive = 0;
   for (uint32_t ch = 0; ch < s->nch; ch++) {
     if (s->n[ch])
       s->active[s->nactive++] = (uint8_t)ch;
-    s->place[ch] = next[ch] = at;
+    s->place[ch] = at;
     at += s->n[ch];
   }
-  assert(s->levels <= UINT8_MAX);
-  s->bytes = dense ? (at / BLOCK + 1) * BLOCK : 0;
-  assert(!dense || at <= s->cap);
-  for (uint32_t i = 0; dense && i < at; i++)
-    s->where[next[s->channel[i]]++] = (uint16_t)i;
+  s->words = 0;
+  if (dense)
+    lay_dense(s, at);
 }
 
 /* ---- forms */
 
 /* Storage for a dense set; what it held is lost. */
 static enum nsr_status make_dense(struct nsr_slots *s, struct nsr_set *set,
-                                  uint32_t bytes) {
-  uint32_t size = sizeof *set->facts.v;
-  set->bytes = bytes;
+                                  uint32_t words) {
+  if (set->cap < words) {
+    set->cap = 2 * words;
+    NSR_NEW(s->ctx, NSR_SCRATCH, set->bits, set->cap);
+  }
+  set->words = words;
   set->facts.n = 0;
-  return nsr_facts_reserve(&s->pool, &set->facts, (bytes + size - 1) / size);
+  return NSR_OK;
 }
 
 void nsr_set_clear(struct nsr_set *set) {
   set->facts.n = 0;
-  if (set->bytes)
-    memset(bytes_of(set), 0, set->bytes);
+  if (set->words)
+    memset(set->bits, 0, set->words * sizeof *set->bits);
 }
 
 enum nsr_status nsr_set_begin(struct nsr_slots *s, struct nsr_set *set) {
-  if (s->bytes)
-    NSR_TRY(make_dense(s, set, s->bytes));
+  if (s->words)
+    NSR_TRY(make_dense(s, set, s->words));
   else
-    set->bytes = 0;
+    set->words = 0;
   nsr_set_clear(set);
   return NSR_OK;
 }
 
+static uint32_t level_at(const struct nsr_slots *s, const struct nsr_set *set,
+                         uint32_t place) {
+  uint32_t level = 0;
+  while (nsr_set_above(s, set, place, level))
+    level++;
+  return level;
+}
+
 enum nsr_status nsr_set_to_facts(struct nsr_slots *s, struct nsr_set *set) {
-  if (!set->bytes)
+  if (!set->words)
     return NSR_OK;
   s->tmp.n = 0;
   for (uint32_t ch = 0; ch < s->nch; ch++) {
     const uint16_t *where = s->where + s->place[ch];
-    const uint8_t *b = bytes_of(set);
-    for (uint32_t i = 0, j; i < s->n[ch]; i = j) {
-      for (j = i + 1; j < s->n[ch] && b[where[j]] == b[where[i]];)
-        j++;
+    for (uint32_t i = 0; i < s->n[ch]; i++)
       NSR_TRY(nsr_facts_push(&s->pool, &s->tmp, s->first[ch] + i,
-                             s->first[ch] + j, b[where[i]]));
-    }
+                             s->first[ch] + i + 1, level_at(s, set, where[i])));
   }
-  set->bytes = 0;
+  set->words = 0;
   swap(&s->tmp, &set->facts);
   return NSR_OK;
 }
 
 enum nsr_status nsr_set_copy(struct nsr_slots *s, struct nsr_set *out,
                              const struct nsr_set *set) {
-  if (set->bytes) {
-    NSR_TRY(make_dense(s, out, set->bytes));
-    memcpy(bytes_of(out), bytes_of(set), set->bytes);
+  if (set->words) {
+    NSR_TRY(make_dense(s, out, set->words));
+    memcpy(out->bits, set->bits, set->words * sizeof *set->bits);
     return NSR_OK;
   }
-  out->bytes = 0;
+  out->words = 0;
   return nsr_facts_copy(&s->pool, &out->facts, &set->facts);
 }
 
 void nsr_set_free(struct nsr_slots *s, struct nsr_set *set) {
-  set->bytes = 0;
+  set->words = 0;
   nsr_facts_free(&s->pool, &set->facts);
 }
 
@@ -116,32 +132,50 @@ void nsr_set_free(struct nsr_slots *s, struct nsr_set *set) {
 
 void nsr_set_age_begin(struct nsr_slots *s) { s->aged.n = 0; }
 
+/* Some slots of a group, as bits of a mask. */
+static void age_group(struct nsr_slots *s, struct nsr_set *set, uint32_t group,
+                      uint64_t mask, uint32_t more) {
+  uint64_t *b = set->bits + group * s->levels;
+  uint32_t n = more < s->levels ? more : s->levels;
+  for (uint32_t l = s->levels; l-- > n;)
+    b[l] |= b[l - n] & mask;
+  for (uint32_t l = 0; l < n; l++)
+    b[l] |= mask;
+}
+
 enum nsr_status nsr_set_age_some(struct nsr_slots *s, struct nsr_set *set,
                                  uint32_t ch, uint32_t lo, uint32_t hi,
                                  uint32_t more) {
-  if (!set->bytes)
+  if (!set->words)
     return nsr_facts_push(&s->pool, &s->aged, lo, hi, more);
-  uint8_t *b = bytes_of(set);
   assert(lo < hi && lo >= s->first[ch] && hi - s->first[ch] <= s->n[ch]);
   for (uint32_t x = lo; x < hi; x++) {
-    uint32_t at = nsr_slot_place(s, ch, x), level = b[at] + more;
-    b[at] = (uint8_t)(level < s->levels ? level : s->levels);
+    uint32_t at = nsr_slot_place(s, ch, x);
+    age_group(s, set, at / 64, UINT64_C(1) << at % 64, more);
   }
   return NSR_OK;
 }
 
 void nsr_set_age_places(struct nsr_slots *s, struct nsr_set *set, uint32_t lo,
                         uint32_t hi, uint32_t more) {
-  uint8_t *b = bytes_of(set);
-  assert(set->bytes && (lo >= hi || hi <= set->bytes));
-  for (uint32_t i = lo; i < hi; i++) {
-    uint32_t level = b[i] + more;
-    b[i] = (uint8_t)(level < s->levels ? level : s->levels);
+  if (lo >= hi)
+    return;
+  uint32_t first = lo / 64, last = (hi - 1) / 64;
+  uint64_t from = UINT64_MAX << lo % 64,
+           to = UINT64_MAX >> (63 - (hi - 1) % 64);
+  assert(set->words && last < s->groups);
+  if (first == last) {
+    age_group(s, set, first, from & to, more);
+    return;
   }
+  age_group(s, set, first, from, more);
+  for (uint32_t i = first + 1; i < last; i++)
+    age_group(s, set, i, UINT64_MAX, more);
+  age_group(s, set, last, to, more);
 }
 
 enum nsr_status nsr_set_age_end(struct nsr_slots *s, struct nsr_set *set) {
-  if (!set->bytes && s->aged.n) {
+  if (!set->words && s->aged.n) {
     NSR_TRY(nsr_facts_zip(&s->pool, &s->tmp, &set->facts, &s->aged,
                           NSR_FACTS_ADD, s->levels, &s->coarse));
     swap(&s->tmp, &set->facts);
@@ -152,29 +186,27 @@ enum nsr_status nsr_set_age_end(struct nsr_slots *s, struct nsr_set *set) {
 
 /* ---- merging */
 
-/* The highest, or lowest, of each two; whether that changes a. Blocks of fixed
- * length, and without a way out, become a few vector instructions. */
-static bool highest(uint8_t *restrict a, const uint8_t *restrict b,
+/* The highest, or lowest, of each two; whether that changes a. */
+static bool highest(uint64_t *restrict a, const uint64_t *restrict b,
                     uint32_t n) {
-  uint8_t changed[BLOCK] = {0}, any = 0;
-  for (uint8_t *end = a + n; a < end; a += BLOCK, b += BLOCK)
+  uint64_t changed[BLOCK] = {0}, any = 0;
+  for (uint64_t *end = a + n; a < end; a += BLOCK, b += BLOCK)
     for (int j = 0; j < BLOCK; j++) {
-      uint8_t old = a[j];
-      a[j] = old > b[j] ? old : b[j];
-      changed[j] |= old ^ a[j];
+      changed[j] |= b[j] & ~a[j];
+      a[j] |= b[j];
     }
   for (int j = 0; j < BLOCK; j++)
     any |= changed[j];
   return any != 0;
 }
 
-static bool lowest(uint8_t *restrict a, const uint8_t *restrict b, uint32_t n) {
-  uint8_t changed[BLOCK] = {0}, any = 0;
-  for (uint8_t *end = a + n; a < end; a += BLOCK, b += BLOCK)
+static bool lowest(uint64_t *restrict a, const uint64_t *restrict b,
+                   uint32_t n) {
+  uint64_t changed[BLOCK] = {0}, any = 0;
+  for (uint64_t *end = a + n; a < end; a += BLOCK, b += BLOCK)
     for (int j = 0; j < BLOCK; j++) {
-      uint8_t old = a[j];
-      a[j] = old < b[j] ? old : b[j];
-      changed[j] |= old ^ a[j];
+      changed[j] |= a[j] & ~b[j];
+      a[j] &= b[j];
     }
   for (int j = 0; j < BLOCK; j++)
     any |= changed[j];
@@ -184,10 +216,10 @@ static bool lowest(uint8_t *restrict a, const uint8_t *restrict b, uint32_t n) {
 enum nsr_status nsr_set_merge(struct nsr_slots *s, struct nsr_set *a,
                               const struct nsr_set *b, enum nsr_facts_op op,
                               bool *changed) {
-  assert(a->bytes == b->bytes && op != NSR_FACTS_ADD);
-  if (a->bytes) {
-    *changed = op == NSR_FACTS_MAX ? highest(bytes_of(a), bytes_of(b), a->bytes)
-                                   : lowest(bytes_of(a), bytes_of(b), a->bytes);
+  assert(a->words == b->words && op != NSR_FACTS_ADD);
+  if (a->words) {
+    *changed = op == NSR_FACTS_MAX ? highest(a->bits, b->bits, a->words)
+                                   : lowest(a->bits, b->bits, a->words);
     count(s, a);
     return NSR_OK;
   }
@@ -206,39 +238,38 @@ enum nsr_status nsr_set_merge(struct nsr_slots *s, struct nsr_set *a,
 
 enum nsr_status nsr_set_learn(struct nsr_slots *s, struct nsr_set *set,
                               uint32_t ch) {
-  if (!set->bytes)
+  if (!set->words)
     return nsr_facts_learn(&s->pool, &set->facts, s->first[ch],
                            s->first[ch] + s->n[ch]);
-  for (uint32_t i = 0; i < s->n[ch]; i++)
-    bytes_of(set)[s->where[s->place[ch] + i]] = 0;
+  const uint64_t *mask = s->mask + ch * s->groups;
+  uint64_t *b = set->bits;
+  for (uint32_t i = 0; i < s->groups; i++)
+    for (uint32_t l = 0; l < s->levels; l++)
+      *b++ &= ~mask[i];
   return NSR_OK;
 }
 
 enum nsr_status nsr_set_lower(struct nsr_slots *s, struct nsr_set *set,
                               uint32_t ch, uint32_t slot, uint32_t level) {
-  if (nsr_set_level(s, set, ch, slot) <= level)
+  if (!nsr_set_unknown(s, set, ch, slot, level))
     return NSR_OK;
-  if (!set->bytes) {
+  if (!set->words) {
     NSR_TRY(nsr_facts_lower(&s->pool, &s->tmp, &set->facts, slot, level));
     swap(&s->tmp, &set->facts);
     return NSR_OK;
   }
-  bytes_of(set)[nsr_slot_place(s, ch, slot)] = (uint8_t)level;
+  uint32_t place = nsr_slot_place(s, ch, slot);
+  for (uint32_t l = level; l < s->levels; l++)
+    set->bits[place / 64 * s->levels + l] &= ~(UINT64_C(1) << place % 64);
   return NSR_OK;
-}
-
-uint32_t nsr_set_level(const struct nsr_slots *s, const struct nsr_set *set,
-                       uint32_t ch, uint32_t slot) {
-  return set->bytes ? bytes_of(set)[nsr_slot_place(s, ch, slot)]
-                    : nsr_facts_level(&set->facts, slot);
 }
 
 bool nsr_set_none(const struct nsr_slots *s, const struct nsr_set *set,
                   uint32_t ch, uint32_t end) {
-  if (!set->bytes)
+  if (!set->words)
     return nsr_facts_none(&set->facts, s->first[ch], end);
   for (uint32_t x = s->first[ch]; x < end; x++)
-    if (bytes_of(set)[nsr_slot_place(s, ch, x)])
+    if (nsr_set_above(s, set, nsr_slot_place(s, ch, x), 0))
       return false;
   return true;
 }

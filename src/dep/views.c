@@ -38,19 +38,19 @@ void nsr_view_stamp(const struct nsr_walk *w, struct nsr_view *v) {
   v->tick = w->now.tick;
   v->serial = w->serial;
   v->slots = w->now.slots;
-  if (!v->set.bytes)
+  if (!v->set.words)
     memcpy(v->at, w->now.at, w->nch * sizeof *v->at);
 }
 
 static void copy_starts(const struct nsr_walk *w, struct nsr_view *out,
                         const struct nsr_view *v) {
   if (w->nstarts)
-    memcpy(out->starts, v->starts, w->nstarts);
+    memcpy(out->starts, v->starts, w->nstarts * sizeof *v->starts);
 }
 
 static void clear_starts(const struct nsr_walk *w, struct nsr_view *v) {
   if (w->nstarts)
-    memset(v->starts, 0, w->nstarts);
+    memset(v->starts, 0, w->nstarts * sizeof *v->starts);
 }
 
 void nsr_view_clear(const struct nsr_walk *w, struct nsr_view *v) {
@@ -66,7 +66,7 @@ enum nsr_status nsr_view_copy(struct nsr_walk *w, struct nsr_view *out,
   out->tick = v->tick;
   out->serial = v->serial;
   out->slots = v->slots;
-  if (!v->set.bytes)
+  if (!v->set.words)
     memcpy(out->at, v->at, w->nch * sizeof *out->at);
   copy_starts(w, out, v);
   return nsr_set_copy(&w->slots, &out->set, &v->set);
@@ -154,11 +154,11 @@ static void age_starts(const struct nsr_walk *w, struct nsr_view *v,
     for (uint32_t j = 0; j < x->n && !in; j++)
       in = tick >= x->v[j]->begin && tick <= x->v[j]->end;
     if (in)
-      v->starts[s->number] = s->any;
+      v->starts[s->word] |= nsr_start_bits(s);
   }
 }
 
-enum nsr_status nsr_view_renew(struct nsr_walk *w, struct nsr_view *v) {
+enum nsr_status nsr_view_renew_some(struct nsr_walk *w, struct nsr_view *v) {
   struct crossed x = {0};
   if (v->serial < w->now.passed.serial) {
     nsr_set_clear(&v->set);
@@ -166,21 +166,18 @@ enum nsr_status nsr_view_renew(struct nsr_walk *w, struct nsr_view *v) {
     v->past = v->past == NSR_PAST_IN_SET ? NSR_PAST_IN_SET : NSR_PAST_KNOWN;
     v->tick = w->now.passed.tick;
     v->slots = w->now.passed.slots;
-    if (!v->set.bytes)
+    if (!v->set.words)
       memcpy(v->at, w->now.passed.at, w->nch * sizeof *v->at);
   }
   if (v->tick != w->now.tick)
     find_crossed(w, v->tick, &x);
-  else if (v->set.bytes ? v->slots == w->now.slots
-                        : memcmp(v->at, w->now.at, w->nch * sizeof *v->at) == 0)
-    return NSR_OK;
   /* an earlier item's has slots of any channel in its set */
   bool all = v->past == NSR_PAST_IN_SET;
   uint32_t n = all ? w->nch : w->slots.nactive;
   nsr_set_age_begin(&w->slots);
-  if (v->set.bytes)
+  if (v->set.words)
     age_dense(w, v, &x);
-  for (uint32_t i = 0; i < n && !v->set.bytes; i++) {
+  for (uint32_t i = 0; i < n && !v->set.words; i++) {
     uint32_t ch = all ? i : w->slots.active[i];
     if (x.n || v->at[ch] < w->now.at[ch])
       NSR_TRY(age_channel(w, v, ch, &x));
@@ -376,15 +373,13 @@ enum nsr_status nsr_slots_enter(struct nsr_walk *w) {
 
 static bool merge_starts(const struct nsr_walk *w, struct nsr_view *a,
                          const struct nsr_view *b, enum nsr_facts_op op) {
-  bool changed = false;
+  uint64_t changed = 0;
   for (uint32_t i = 0; i < w->nstarts; i++) {
-    if ((op == NSR_FACTS_MAX) != (b->starts[i] > a->starts[i]) ||
-        b->starts[i] == a->starts[i])
-      continue;
-    a->starts[i] = b->starts[i];
-    changed = true;
+    uint64_t old = a->starts[i], x = b->starts[i];
+    a->starts[i] = op == NSR_FACTS_MAX ? old | x : old & x;
+    changed |= old ^ a->starts[i];
   }
-  return changed;
+  return changed != 0;
 }
 
 static enum nsr_status merge(struct nsr_walk *w, struct nsr_view *a,
@@ -411,17 +406,15 @@ enum nsr_status nsr_view_merge_past(struct nsr_walk *w, struct nsr_view *a,
 
 static void learn_starts(const struct nsr_walk *w, struct nsr_view *v,
                          uint32_t ch) {
-  uint32_t i = w->nstarts ? w->item_starts[w->item] : 0;
-  for (; i; i = w->starts.v[i - 1].further)
-    if (w->tree->works[w->starts.v[i - 1].p].channel == (int)ch)
-      v->starts[w->starts.v[i - 1].number] = 0;
+  for (uint32_t i = 0; i < w->nstarts; i++)
+    v->starts[i] &= ~w->starts_of[ch * w->nstarts + i];
 }
 
 /* All of a channel is known to a view that was made, or renewed, behind the
  * last loop. */
 enum nsr_status nsr_view_learn(struct nsr_walk *w, struct nsr_view *v,
                                uint32_t ch) {
-  if (v->set.bytes)
+  if (v->set.words)
     NSR_TRY(nsr_view_renew(w, v));
   else
     v->at[ch] = w->now.at[ch];
@@ -451,10 +444,24 @@ void nsr_view_settle_starts(const struct nsr_walk *w, struct nsr_view *v) {
   for (; i; i = w->starts.v[i - 1].further) {
     const struct nsr_walk_start *s = &w->starts.v[i - 1];
     uint32_t ch = (uint32_t)w->tree->works[s->p].channel;
-    if (v->starts[s->number] &&
-        nsr_set_level(&w->slots, &v->set, ch, w->slot[s->p]) == 0)
-      v->starts[s->number] = 0;
+    if ((v->starts[s->word] & nsr_start_bits(s)) &&
+        !nsr_set_unknown(&w->slots, &v->set, ch, w->slot[s->p], 0))
+      v->starts[s->word] &= ~nsr_start_bits(s);
   }
+}
+
+/* One more start, or (all) more than are told apart, of a work of which not all
+ * is known. */
+static void begin_start(const struct nsr_walk *w, struct nsr_view *v,
+                        const struct nsr_walk_start *s, bool all) {
+  uint32_t ch = (uint32_t)w->tree->works[s->p].channel;
+  uint64_t bits = nsr_start_bits(s), *x = &v->starts[s->word];
+  if (!nsr_set_unknown(&w->slots, &v->set, ch, w->slot[s->p], 0))
+    *x &= ~bits;
+  else if (all)
+    *x |= bits;
+  else
+    *x |= ((*x & bits) << 1 | UINT64_C(1) << s->bit) & bits;
 }
 
 /* All views of the loop that starts are told, whether they are told by others
@@ -470,17 +477,12 @@ enum nsr_status nsr_state_start(struct nsr_walk *w, uint32_t place,
     if (s->place != place || s->entry != entry)
       continue;
     const struct nsr_walk_range *r = &w->records[s->loop];
-    uint32_t ch = (uint32_t)w->tree->works[s->p].channel;
     for (uint32_t k = 0; k < nsr_range_views(r); k++) {
       struct nsr_view *v = *nsr_range_view(w, r, k);
       if (!v) /* it never ran */
         continue;
       NSR_TRY(nsr_view_renew(w, v));
-      uint8_t *latest = &v->starts[s->number];
-      if (nsr_set_level(&w->slots, &v->set, ch, w->slot[s->p]) == 0)
-        *latest = 0;
-      else
-        *latest = entry || *latest == s->any ? s->any : (uint8_t)(*latest + 1);
+      begin_start(w, v, s, entry);
     }
   }
   return NSR_OK;

@@ -9,6 +9,8 @@
 #ifndef NSR_DEP_VIEWS_H
 #define NSR_DEP_VIEWS_H
 
+#include <string.h>
+
 #include "base/pieces.h"
 #include "base/vec.h"
 #include "dep/known.h"
@@ -23,13 +25,15 @@ struct nsr_walk_start {
   uint32_t number;  /* among those of its item */
   uint32_t further; /* of the same item: + 1, 0: none */
   uint8_t any;      /* the latest one asked about; more count like it */
+  uint8_t bit;      /* so many bits, of word .. */
+  uint32_t word;    /* .. this of a view's: the lowest ones are set */
 };
 
 enum { NSR_MAX_STARTS = 64 }; /* of an item */
 
 struct nsr_view {
   struct nsr_set set; /* of the item's works */
-  uint8_t *starts;    /* of its walk_starts, by number */
+  uint64_t *starts;   /* of its walk_starts */
   uint32_t past;      /* of those before it: into walk->pasts;
                          NSR_PAST_IN_SET: an earlier item's, with the past in
                          its set, as stretches */
@@ -113,7 +117,7 @@ struct nsr_walk {
   uint32_t *item_of; /* by work */
   NSR_VEC(struct nsr_walk_start) starts;
   uint32_t *item_starts;          /* by item: the first + 1, 0: none */
-  uint32_t most_starts;           /* of an item */
+  uint32_t most_starts;           /* words of an item */
   struct nsr_walk_range *records; /* by scope */
   uint32_t *loop_of;              /* by scope that is a loop */
   struct nsr_walk_loop *loops;
@@ -129,7 +133,9 @@ struct nsr_walk {
   uint64_t serial;
 
   /* at the entry of the item */
-  uint32_t item, nstarts; /* of it */
+  uint32_t item;
+  uint32_t nstarts;    /* words of it .. */
+  uint64_t *starts_of; /* .. channel by channel: bits of its works */
   struct nsr_view *entry[NSR_MAX_ENGINES];
   struct nsr_moment entered;
 
@@ -165,9 +171,18 @@ void nsr_view_clear(const struct nsr_walk *w, struct nsr_view *v);
 NSR_MUST_USE enum nsr_status nsr_view_copy(struct nsr_walk *w,
                                            struct nsr_view *out,
                                            const struct nsr_view *v);
+/* Adds what has issued since it was made, which is something. */
+NSR_MUST_USE enum nsr_status nsr_view_renew_some(struct nsr_walk *w,
+                                                 struct nsr_view *v);
 /* Adds what has issued since it was made. */
-NSR_MUST_USE enum nsr_status nsr_view_renew(struct nsr_walk *w,
-                                            struct nsr_view *v);
+static inline enum nsr_status nsr_view_renew(struct nsr_walk *w,
+                                             struct nsr_view *v) {
+  bool same =
+      v->serial >= w->now.passed.serial && v->tick == w->now.tick &&
+      (v->set.words ? v->slots == w->now.slots
+                    : memcmp(v->at, w->now.at, w->nch * sizeof *v->at) == 0);
+  return same ? NSR_OK : nsr_view_renew_some(w, v);
+}
 /* What a work that never ran says: all that has issued is unknown. */
 NSR_MUST_USE enum nsr_status nsr_view_never(struct nsr_walk *w,
                                             struct nsr_view *v);
@@ -203,6 +218,18 @@ NSR_MUST_USE enum nsr_status nsr_view_resume(struct nsr_walk *w,
 NSR_MUST_USE enum nsr_status nsr_slots_enter(struct nsr_walk *w);
 /* Pasts begin anew with the item: all is known, or nothing. */
 NSR_MUST_USE enum nsr_status nsr_past_reset(struct nsr_walk *w);
+
+/* All bits of a start; none of them: it is known. */
+static inline uint64_t nsr_start_bits(const struct nsr_walk_start *s) {
+  return (UINT64_MAX >> (64 - s->any)) << s->bit;
+}
+
+/* Whether a view knows what is in front of the back-th latest (from 1 on). */
+static inline bool nsr_start_known(const struct nsr_view *v,
+                                   const struct nsr_walk_start *s,
+                                   uint32_t back) {
+  return !(v->starts[s->word] >> s->bit >> (back - 1) & 1);
+}
 
 /* A renewed view that knows all of a work knows what it did before any
  * start. */
@@ -240,6 +267,9 @@ NSR_MUST_USE enum nsr_status nsr_state_gather(struct nsr_walk *w,
 
 /* Numbers slots and loops, once all is announced. */
 NSR_MUST_USE enum nsr_status nsr_walk_lay(struct nsr_walk *w);
+
+/* Starts from here on are of the item that w->item says. */
+void nsr_starts_enter(struct nsr_walk *w);
 
 /* Numbers the records of a scope's works: those that are merged. Returns the
  * engines with work in it. */

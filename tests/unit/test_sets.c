@@ -49,7 +49,7 @@ static void lay(struct prng *r, struct twin t[2], struct nsr_ctx *ctx) {
   for (int i = 0; i < 2; i++) {
     t[i] = (struct twin){.slots = s};
     nsr_slots_lay(&t[i].slots, i == 0);
-    assert_int_equal(t[i].slots.bytes > 0, i == 0);
+    assert_int_equal(t[i].slots.words > 0, i == 0);
     for (int k = 0; k < SETS; k++)
       assert_int_equal(nsr_set_begin(&t[i].slots, &t[i].set[k]), NSR_OK);
   }
@@ -59,8 +59,10 @@ static void compare(struct twin t[2], int set) {
   const struct nsr_slots *s = &t[0].slots;
   for (uint32_t ch = 0; ch < CHANNELS; ch++)
     for (uint32_t x = s->first[ch]; x < s->first[ch] + s->n[ch]; x++)
-      assert_int_equal(nsr_set_level(s, &t[0].set[set], ch, x),
-                       nsr_set_level(&t[1].slots, &t[1].set[set], ch, x));
+      for (uint32_t level = 0; level <= LEVELS; level++)
+        assert_int_equal(
+            nsr_set_unknown(s, &t[0].set[set], ch, x, level),
+            nsr_set_unknown(&t[1].slots, &t[1].set[set], ch, x, level));
 }
 
 /* A range of a channel's slots, maybe empty. */
@@ -255,7 +257,7 @@ static enum nsr_status walk(struct asker *a, bool dense, bool *coarse) {
     NSR_TRY(nsr_walk_through(w, ask, a));
     NSR_TRY(nsr_walk_leave(w));
   }
-  assert_true(!dense || w->slots.bytes > 0);
+  assert_true(!dense || w->slots.words > 0);
   *coarse = nsr_walk_coarse(w);
   return NSR_OK;
 }
