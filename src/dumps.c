@@ -5,8 +5,9 @@
 
 #include "base/strbuf.h"
 #include "dep/explicit.h"
-#include "fit.h"
+#include "report/rewritten.h"
 #include "report/stages.h"
+#include "soft.h"
 
 int nsr_stage_parse(const char *name) {
   static const char *const names[] = {"cfg", "scopes", "deps", "orders",
@@ -18,10 +19,13 @@ int nsr_stage_parse(const char *name) {
 }
 
 /* For the stages before waits are read: islands are shown, orders are not. */
-static enum nsr_status order_without_waits(struct nsr_ctx *ctx,
-                                           struct nsr_bench *b) {
+static enum nsr_status
+order_without_waits(struct nsr_ctx *ctx,
+                    const struct nsr_rewrite_options *options,
+                    struct nsr_bench *b) {
   NSR_TRY(nsr_bench_recover(ctx, b));
-  NSR_TRY(nsr_islands_find(ctx, &b->tree, NULL, 0, &b->islands));
+  NSR_TRY(nsr_islands_find(ctx, &b->tree, NULL, 0, nsr_bench_wild(options),
+                           &b->islands));
   NSR_TRY(nsr_explicit_map(ctx, &b->tree, &b->islands, true, &b->target));
   for (uint32_t w = 0; w < b->tree.nworks; w++)
     b->target[w] = NSR_NONE;
@@ -35,13 +39,23 @@ static enum nsr_status run_to(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                               struct nsr_bench *b) {
   NSR_TRY(nsr_bench_read(ctx, k, options, b));
   NSR_TRY(stage >= NSR_STAGE_DEPS ? nsr_bench_analyse(ctx, options, b, true)
-                                  : order_without_waits(ctx, b));
+                                  : order_without_waits(ctx, options, b));
   if (stage == NSR_STAGE_ORDERS)
     return nsr_needs_select(ctx, &b->deps, false, &b->needs);
   if (stage != NSR_STAGE_PLAN)
     return NSR_OK;
-  NSR_TRY(nsr_bench_synthesise(ctx, options, b));
-  return nsr_fit(ctx, options, b, true);
+  return nsr_bench_plan(ctx, options, b, true);
+}
+
+static enum nsr_status print_soft(struct nsr_ctx *ctx,
+                                  const struct nsr_rewrite_options *options,
+                                  const struct nsr_bench *b,
+                                  struct nsr_strbuf *out) {
+  struct nsr_rewrite_report report = {0};
+  NSR_TRY(nsr_report_soft(ctx, options, b, &report));
+  for (uint32_t i = 0; i < report.nsoft; i++)
+    nsr_print_soft(out, &report.soft[i]);
+  return NSR_OK;
 }
 
 enum nsr_status nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k,
@@ -69,6 +83,7 @@ enum nsr_status nsr_dump(struct nsr_ctx *ctx, const struct nsr_kernel *k,
     break;
   case NSR_STAGE_PLAN:
     nsr_print_plan(&out, &b.plan);
+    NSR_TRY(print_soft(ctx, options, &b, &out));
     break;
   }
   return nsr_strbuf_done(&out, text, NULL);

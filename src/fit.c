@@ -74,7 +74,7 @@ static enum nsr_status list_regions(struct fit *f) {
       lack->engine < 0 ? "" : b->program.k->isa->engines[lack->engine];
   NSR_TRY(nsr_tree_build(f->ctx, &b->program, &b->doubts, &again.tree));
   NSR_TRY(nsr_islands_find(f->ctx, &again.tree, b->known.v, b->known.n,
-                           &f->islands));
+                           nsr_bench_wild(f->options), &f->islands));
   NSR_TRY(nsr_islands_regions(f->ctx, &again.tree, &f->islands, &f->regions));
   NSR_NEW(f->ctx, NSR_SCRATCH, f->given_up, f->islands.nregions);
   f->why = nsr_printf(f->ctx, NSR_SCRATCH,

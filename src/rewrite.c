@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/strbuf.h"
-#include "fit.h"
 #include "judging.h"
 #include "limits/limits.h"
 #include "report/rewritten.h"
+#include "soft.h"
 
 /* ---- the new kernel */
 
@@ -39,6 +39,13 @@ static enum nsr_status option_text(struct nsr_ctx *ctx,
     nsr_strbuf_puts(&b, " add-exit-barrier");
   if (o->overflow == NSR_OVERFLOW_KEEP)
     nsr_strbuf_puts(&b, " on-overflow=keep-barrier");
+  if (o->soft == NSR_SOFT_NEVER)
+    nsr_strbuf_puts(&b, " soft-barriers=never");
+  if (o->machine.name)
+    nsr_strbuf_printf(&b, " machine=%s",
+                      o->machine.text ? "file" : o->machine.name);
+  for (uint32_t i = 0; i < o->machine.nsets; i++)
+    nsr_strbuf_printf(&b, " set{%s}", o->machine.sets[i]);
   spots_text(&b, "keep", o->bisect.keep, o->bisect.nkeep);
   spots_text(&b, "only", o->bisect.only, o->bisect.nonly);
   if (o->bisect.limited)
@@ -124,6 +131,7 @@ static enum nsr_status change(struct nsr_ctx *ctx, struct nsr_bench *b,
   nsr_report_streams(&b->program, report);
   report_woven(&b->woven, report);
   NSR_TRY(nsr_report_plan(ctx, &b->deps, &b->plan, report));
+  NSR_TRY(nsr_report_soft(ctx, options, b, report));
   return nsr_judge_rewritten(ctx, b->program.k, *out, options, report);
 }
 
@@ -164,10 +172,8 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   NSR_TRY(option_text(ctx, options, &text));
   NSR_TRY(nsr_weave_done(ctx, &b.program, text, &done));
   bool goes = b.deps.tree && !done;
-  if (goes) {
-    NSR_TRY(nsr_bench_synthesise(ctx, options, &b));
-    NSR_TRY(nsr_fit(ctx, options, &b, false));
-  }
+  if (goes)
+    NSR_TRY(nsr_bench_plan(ctx, options, &b, false));
   goes = goes && b.deps.tree && nsr_islands_leave_any(&b.tree, b.exit);
   NSR_TRY(nsr_report_kept(ctx, &b.program, &b.tree, b.tree.parts[b.exit].insn,
                           b.exit, report));

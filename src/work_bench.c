@@ -45,11 +45,16 @@ enum nsr_status nsr_bench_recover(struct nsr_ctx *ctx, struct nsr_bench *b) {
   return nsr_tree_exit(ctx, &b->tree, &b->exit);
 }
 
+bool nsr_bench_wild(const struct nsr_rewrite_options *o) {
+  return o->soft == NSR_SOFT_NEVER || o->scheme == NSR_SCHEME_PUBLISHED;
+}
+
 /* From the tree to the reference order, islands marked. */
 static enum nsr_status read_waits(struct nsr_ctx *ctx,
                                   const struct nsr_rewrite_options *options,
                                   struct nsr_bench *b) {
-  NSR_TRY(nsr_islands_find(ctx, &b->tree, b->known.v, b->known.n, &b->islands));
+  NSR_TRY(nsr_islands_find(ctx, &b->tree, b->known.v, b->known.n,
+                           nsr_bench_wild(options), &b->islands));
   NSR_TRY(nsr_explicit_map(ctx, &b->tree, &b->islands, false, &b->target));
   NSR_TRY(nsr_tree_linearize(ctx, &b->tree, &b->islands, &b->target));
   NSR_TRY(nsr_tree_exit(ctx, &b->tree, &b->exit)); /* parts are new */

@@ -46,6 +46,9 @@ enum nsr_status nsr_bench_analyse(struct nsr_ctx *ctx,
                                   const struct nsr_rewrite_options *options,
                                   struct nsr_bench *b, bool asked);
 
+/* Whether what has unknown effects is an island. */
+bool nsr_bench_wild(const struct nsr_rewrite_options *o);
+
 /* What the options leave to count with. */
 struct nsr_budget nsr_bench_budget(const struct nsr_rewrite_options *o);
 

@@ -254,6 +254,16 @@ enum nsr_status tool_external(struct tool *t, const char *path,
   return NSR_OK;
 }
 
+enum nsr_status tool_machine(struct tool *t, struct nsr_time_machine *m) {
+  const uint8_t *data;
+  size_t size;
+  if (!m->name || nsr_machine_builtin(m->name))
+    return NSR_OK;
+  NSR_TRY(nsr_file_read(t->ctx, m->name, &data, &size));
+  m->text = (const char *)data;
+  return NSR_OK;
+}
+
 enum nsr_status tool_facts(struct tool *t, const char *path,
                            const struct nsr_kernel *k,
                            const struct nsr_facts_file **facts) {

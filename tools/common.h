@@ -16,6 +16,7 @@
 #include <nsr/external.h>
 #include <nsr/facts_file.h>
 #include <nsr/kernel.h>
+#include <nsr/time.h>
 
 struct tool {
   const char *name;  /* "nsync-as" */
@@ -87,6 +88,10 @@ enum nsr_status tool_external(struct tool *t, const char *path,
 enum nsr_status tool_facts(struct tool *t, const char *path,
                            const struct nsr_kernel *k,
                            const struct nsr_facts_file **facts);
+
+/* Reads the file of a machine whose name is of none that is built in; NULL:
+ * the default. */
+enum nsr_status tool_machine(struct tool *t, struct nsr_time_machine *m);
 
 /* size zeroed bytes until the tool ends; NULL: out of memory. */
 void *tool_alloc(struct tool *t, size_t size);

@@ -39,8 +39,8 @@ static const char usage[] =
     "                       of nests, trips at most, engines and queues (0: "
     "as\n"
     "                       many as suit the size), rotation (percent of\n"
-    "                       operands in loops), private and conditionals\n"
-    "                       (percent of what bodies hold)\n"
+    "                       operands in loops), private, conditionals and\n"
+    "                       unknown (effects; percent of what bodies hold)\n"
     "      --stats          say on standard error what a random kernel holds\n"
     "      --text           write assembly text instead of a kernel file\n"
     "      --list           print the names and what they are\n"
@@ -197,9 +197,9 @@ static enum nsr_status run(struct tool *t, struct request *r) {
 }
 
 /* Settings that are options of their own. */
-static const char *const named[] = {"seed",     "instructions", "depth",
-                                    "trips",    "engines",      "queues",
-                                    "rotation", "private",      "conditionals"};
+static const char *const named[] = {
+    "seed",   "instructions", "depth",   "trips",        "engines",
+    "queues", "rotation",     "private", "conditionals", "unknown"};
 enum { NNAMED = sizeof named / sizeof *named, FIRST_NAMED = 1000 };
 
 /* One option; false: what is wrong is said. */

@@ -64,6 +64,17 @@ static const char usage[] =
     "                       at most N new registers for each engine\n"
     "      --max-semaphores=N\n"
     "                       at most N semaphores\n"
+    "      --soft-barriers=auto\n"
+    "                       instructions with unknown effects are put in "
+    "order\n"
+    "                       with all others by waits, in place of the "
+    "barriers\n"
+    "                       around them, where that costs less (the default)\n"
+    "      --soft-barriers=never\n"
+    "                       these barriers stay\n"
+    "      --machine=M, --set KEY=VALUE\n"
+    "                       the machine to compare costs on, as for "
+    "nsync-cosim\n"
     "      --keep=ENGINE:LABEL\n"
     "                       the barriers of the loop or conditional that "
     "starts\n"
@@ -85,6 +96,7 @@ struct request {
   const char *in, *out, *json, *external, *facts;
   bool quiet, trust;
   struct nsr_spot *keep, *only; /* as many as there are arguments */
+  const char **sets;
   struct nsr_rewrite_options options;
 };
 
@@ -228,12 +240,13 @@ static enum nsr_status rewrite(struct tool *t, const struct request *r,
   return status;
 }
 
-static enum nsr_status run(struct tool *t, const struct request *r) {
+static enum nsr_status run(struct tool *t, struct request *r) {
   const uint8_t *data;
   size_t size;
   struct nsr_container *c;
   struct nsr_staged *staged = NULL;
   const char *path = strcmp(r->in, "-") == 0 ? "<stdin>" : r->in;
+  NSR_TRY(tool_machine(t, &r->options.machine));
   NSR_TRY(nsr_file_read(t->ctx, r->in, &data, &size));
   NSR_TRY(nsr_container_read(t->ctx, path, data, size, &c));
   enum nsr_status status = rewrite(t, r, c, &staged);
@@ -286,6 +299,16 @@ static bool overflow(struct tool *t, struct request *r, const char *how) {
   else
     return tool_refuse(t, "--on-overflow=%s: expected report or keep-barrier",
                        how);
+  return true;
+}
+
+static bool soft(struct tool *t, struct request *r, const char *how) {
+  if (strcmp(how, "auto") == 0)
+    r->options.soft = NSR_SOFT_AUTO;
+  else if (strcmp(how, "never") == 0)
+    r->options.soft = NSR_SOFT_NEVER;
+  else
+    return tool_refuse(t, "--soft-barriers=%s: expected auto or never", how);
   return true;
 }
 
@@ -363,6 +386,14 @@ static bool option(struct tool *t, struct request *r, int c) {
     return true;
   case 'w':
     return overflow(t, r, optarg);
+  case 'S':
+    return soft(t, r, optarg);
+  case 'M':
+    r->options.machine.name = optarg;
+    return true;
+  case 'Z':
+    r->sets[r->options.machine.nsets++] = optarg;
+    return true;
   case 'c':
     return scheme(t, r, optarg);
   case 'P':
@@ -426,6 +457,9 @@ int main(int argc, char **argv) {
       {"keep-outer-barrier", no_argument, NULL, 'k'},
       {"add-exit-barrier", no_argument, NULL, 'E'},
       {"on-overflow", required_argument, NULL, 'w'},
+      {"soft-barriers", required_argument, NULL, 'S'},
+      {"machine", required_argument, NULL, 'M'},
+      {"set", required_argument, NULL, 'Z'},
       {"alloc", required_argument, NULL, 'c'},
       {"scheme", required_argument, NULL, 'c'}, /* older names */
       {"published-alloc", required_argument, NULL, 'P'},
@@ -447,10 +481,12 @@ int main(int argc, char **argv) {
     return tool_exit(&t, NSR_E_NOMEM);
   r.keep = tool_alloc(&t, (size_t)argc * sizeof *r.keep);
   r.only = tool_alloc(&t, (size_t)argc * sizeof *r.only);
-  if (!r.keep || !r.only)
+  r.sets = tool_alloc(&t, (size_t)argc * sizeof *r.sets);
+  if (!r.keep || !r.only || !r.sets)
     return tool_exit(&t, NSR_E_NOMEM);
   r.options.bisect.keep = r.keep;
   r.options.bisect.only = r.only;
+  r.options.machine.sets = r.sets;
   while ((c = tool_option(&t, "o:", options)) != TOOL_DONE)
     if (!option(&t, &r, c))
       return tool_stop(&t);

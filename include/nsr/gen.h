@@ -18,6 +18,7 @@ struct nsr_setting {
 struct nsr_random_shares {
   uint32_t work, waiting; /* instructions that work; that conflict with earlier
                              ones of their region, and wait for them */
+  uint32_t unknown;       /* .. with unknown effects */
   uint32_t by_depth[5];   /* .. by the loops and conditionals around them */
   uint32_t engines, queues;   /* that work */
   uint32_t loops, zero_trips; /* all; that some input enters and does not run */

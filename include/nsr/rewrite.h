@@ -6,6 +6,7 @@
 #include <nsr/judge.h>
 #include <nsr/prove.h>
 #include <nsr/kernel.h>
+#include <nsr/time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,6 +42,13 @@ enum nsr_overflow {
   NSR_OVERFLOW_KEEP    /* barriers stay, in outer loops first */
 };
 
+/* Whether instructions with unknown effects are put in order with all others by
+ * waits, in place of the barriers around them. */
+enum nsr_soft {
+  NSR_SOFT_AUTO, /* where that costs less, as the machine has it */
+  NSR_SOFT_NEVER
+};
+
 /* A label of an engine: the loop or conditional that starts there, with all in
  * it, or else the barrier there. */
 struct nsr_spot {
@@ -74,6 +82,8 @@ struct nsr_rewrite_options {
   uint32_t max_semaphores; /* 0: the owned range */
   bool limit_registers;    /* max_registers counts as it is: 0 is none */
   bool limit_semaphores;
+  enum nsr_soft soft;              /* PUBLISHED has none */
+  struct nsr_time_machine machine; /* .. what costs are compared on */
   struct nsr_bisect bisect;
   struct nsr_judge_options judge; /* its facts are for the passes, too */
   struct nsr_explore_options explore;
@@ -96,6 +106,19 @@ struct nsr_kept_barrier {
   bool stays;         /* has to; false: asked for, or the exit barrier */
   uint64_t times;     /* what it costs: in one launch the engines meet there so
                          often at most; UINT64_MAX: nobody knows */
+};
+
+/* In place of barriers: an instruction that waits for what all channels did in
+ * front of it, and that whoever goes on behind it waits for. Costs in ns, for
+ * one execution, without what is under way being waited for. */
+struct nsr_soft_barrier {
+  struct nsr_place place; /* the instruction, in the input */
+  const char *reason;     /* "has unknown effects" */
+  uint32_t in, out;       /* its waits, and waits for it */
+  int64_t cost;
+  uint32_t barriers; /* that would have to stay */
+  int64_t saved;     /* what these would cost */
+  uint64_t times;    /* it runs at most; UINT64_MAX: nobody knows */
 };
 
 /* Two accesses that may touch common bytes and that the input leaves
@@ -124,6 +147,8 @@ struct nsr_rewrite_report {
   uint32_t inner_waits, inner_operations;
   uint32_t awaited; /* pairs of a channel and a scope with work that somebody
                        waits for */
+  uint32_t nsoft;
+  const struct nsr_soft_barrier *soft;
   uint32_t nkept;
   const struct nsr_kept_barrier *kept;
   bool added_exit;   /* the exit barrier is none of the input */

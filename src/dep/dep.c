@@ -87,11 +87,12 @@ static bool set_distance(const struct search *s, const struct nsr_site *x,
 /* Whether the machine orders a pair by itself: on a channel that executes in
  * order, and accumulation into the same PSUM bytes, after the write that
  * started it, where a channel keeps that like hidden state. A wait for others
- * is over before its instruction is the channel's. */
+ * is over before its instruction is the channel's; and nobody knows when
+ * unknown effects are. */
 static bool automatic(const struct search *s, const struct nsr_site *x) {
   const struct nsr_tree *t = s->t;
   int ch = t->works[s->w].channel;
-  if (ch != t->works[x->work].channel ||
+  if (ch != t->works[x->work].channel || x->anything ||
       (s->site->external && nsr_work_node(t, &t->works[s->w])->foreign_wait))
     return false;
   enum nsr_order order = nsr_channel_order(t->program->k, ch);
@@ -104,6 +105,8 @@ static bool automatic(const struct search *s, const struct nsr_site *x) {
 
 const char *nsr_bytes_text(struct nsr_ctx *ctx, const struct nsr_bytes *b) {
   const char *space = nsr_space_name((enum nsr_space)b->space);
+  if (b->space == NSR_SPACE_ANYTHING)
+    return nsr_printf(ctx, NSR_KEEP, "unknown effects");
   if (b->space > NSR_PSUM)
     return nsr_printf(ctx, NSR_KEEP, "hidden state of the engine");
   if (b->space == NSR_DRAM)

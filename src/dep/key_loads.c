@@ -119,13 +119,24 @@ static void check_pair(struct check *c, const struct span *spans, uint32_t a,
         other >= spans[number].lo && other <= spans[number].hi;
 }
 
+/* The input does not put a load of interest in order with unknown effects. */
+static void check_beside(struct check *c, const struct nsr_deps *deps,
+                         const struct nsr_dep *d) {
+  uint32_t number = c->number[c->number[d->c] == NSR_NONE ? d->p : d->c];
+  bool unknown = deps->bytes[d->where].space == NSR_SPACE_ANYTHING;
+  if (number != NSR_NONE && d->unordered && unknown)
+    c->doubtful[number] = true;
+}
+
 static enum nsr_status check_between(struct check *c,
                                      const struct nsr_deps *deps) {
   struct span *spans;
   NSR_TRY(find_spans(c, &spans));
   for (uint32_t i = 0; i < deps->n; i++)
-    if (deps->deps[i].overlap != NSR_OVERLAP_NO)
+    if (deps->deps[i].overlap != NSR_OVERLAP_NO) {
       check_pair(c, spans, deps->deps[i].p, deps->deps[i].c);
+      check_beside(c, deps, &deps->deps[i]);
+    }
   for (uint32_t i = 0; i < deps->nown; i++)
     check_pair(c, spans, deps->own[i].p, deps->own[i].c);
   return NSR_OK;

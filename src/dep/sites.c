@@ -19,6 +19,7 @@ struct finder {
   struct nsr_ctx *ctx;
   const struct nsr_distances *d;
   const struct nsr_tree *t;
+  bool unknown; /* instructions with unknown effects are no islands */
   NSR_VEC(struct nsr_site) sites;
   NSR_VEC(struct nsr_site_group) groups;
   NSR_VEC(uint64_t) hashes; /* by group, of its key */
@@ -212,7 +213,7 @@ static enum nsr_status hidden_sites(struct finder *f, uint32_t w,
     return NSR_OK;
   for (int h = 0; h < d->nhidden; h++) {
     int64_t n = hidden_number(k->isa, d->hidden[h].name);
-    struct nsr_footprint place = {.space = NSR_PSUM + 1,
+    struct nsr_footprint place = {.space = NSR_SPACE_HIDDEN,
                                   .kind = NSR_FOOTPRINT_EXACT,
                                   .part = x->engine,
                                   .nparts = 1,
@@ -236,6 +237,21 @@ static enum nsr_status external_site(struct finder *f, uint32_t w,
   return NSR_OK;
 }
 
+/* Instructions with unknown effects may touch what any other touches. */
+static enum nsr_status unknown_site(struct finder *f, uint32_t w) {
+  const struct nsr_node *n = nsr_work_node(f->t, &f->t->works[w]);
+  struct nsr_footprint place = {.space = NSR_SPACE_ANYTHING,
+                                .kind = NSR_FOOTPRINT_EXACT,
+                                .nparts = 1,
+                                .hi = 1,
+                                .run = 1};
+  if (!f->unknown || (n->nop && !n->foreign_wait && !n->foreign_update))
+    return NSR_OK;
+  NSR_TRY(plain_site(f, w, &place, n->unknown ? NSR_MW : NSR_R));
+  f->sites.v[f->sites.n - 1].anything = true;
+  return NSR_OK;
+}
+
 static enum nsr_status work_sites(struct finder *f, uint32_t w) {
   const struct nsr_work *x = &f->t->works[w];
   const struct nsr_program *p = f->t->program;
@@ -246,7 +262,16 @@ static enum nsr_status work_sites(struct finder *f, uint32_t w) {
       nsr_stream_decode(f->ctx, p->k, p->stream[x->engine], x->insn, &insn));
   NSR_TRY(operand_sites(f, w, &insn));
   NSR_TRY(hidden_sites(f, w, insn.desc));
-  return external_site(f, w, insn.desc);
+  NSR_TRY(external_site(f, w, insn.desc));
+  return unknown_site(f, w);
+}
+
+static bool any_unknown(const struct nsr_tree *t) {
+  for (uint32_t w = 0; w < t->nworks; w++)
+    if (!t->works[w].marker && !t->works[w].island &&
+        nsr_work_node(t, &t->works[w])->unknown)
+      return true;
+  return false;
 }
 
 /* ---- links */
@@ -324,6 +349,7 @@ enum nsr_status nsr_sites_find(struct nsr_ctx *ctx,
   struct finder f = {.ctx = ctx, .d = d, .t = d->tree};
   uint32_t *first;
   NSR_NEW(ctx, NSR_SCRATCH, first, f.t->nworks + 1);
+  f.unknown = any_unknown(f.t);
   for (uint32_t w = 0; w < f.t->nworks; w++) {
     first[w] = (uint32_t)f.sites.n;
     NSR_TRY(work_sites(&f, w));

@@ -1,7 +1,9 @@
 /* sites.h - who touches what.
  *
  * A site is one access of one work: an operand, hidden state of an engine
- * whose pipeline does not keep it in order, or what lies outside (EXTERNAL).
+ * whose pipeline does not keep it in order, what lies outside (EXTERNAL), or,
+ * where there are instructions with unknown effects, the one place that each of
+ * these may write and all others read, so that they are in order with all.
  * Sites that touch the same bytes in every execution form a group, and groups
  * that have bytes in common are linked. So a buffer used a thousand times is
  * compared once, and what follows is linear in sites and links.
@@ -18,6 +20,7 @@ struct nsr_site {
   bool may;      /* touches some of the bytes only */
   bool acc;      /* accumulates in PSUM */
   bool external; /* what lies outside */
+  bool anything; /* what unknown effects may be on */
 };
 
 struct nsr_site_group {

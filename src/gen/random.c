@@ -28,7 +28,8 @@ enum {
   QUEUES,
   ROTATION,
   PRIVATE,
-  CONDITIONALS
+  CONDITIONALS,
+  UNKNOWN
 };
 
 /* The fewest instructions for each engine that are worth a loop, a
@@ -461,6 +462,7 @@ static enum nsr_status put_item(struct random *r) {
                {6, 2 * all + most->work, put_common_arm},
                {3, 5 * all + 2 * (most->waits + 1), put_common_loop},
                {5, most->matmul, nsr_random_matmul},
+               {r->unknown, most->word, nsr_random_unknown},
                {32, most->work, nsr_random_work}};
   enum { NITEMS = sizeof items / sizeof *items };
   int sum = 0, i = 0;
@@ -599,6 +601,10 @@ static enum nsr_status set_engines(struct random *r, const int64_t *v) {
   for (int i = r->nactive - 1; i >= 0; i--)
     if (nsr_gen_has(isa, r->active[i], "ldw mm"))
       r->matrix = r->active[i];
+  r->wild = -1;
+  for (int i = r->nactive - 1; i >= 0; i--)
+    if (nsr_gen_has(isa, r->active[i], "custom"))
+      r->wild = r->active[i];
   deal(r, engines[VECTOR]);
   set_most(r);
   if (isa->owned_last - isa->owned_first + 1 < r->nchannels ||
@@ -635,6 +641,7 @@ static enum nsr_status make(struct nsr_ctx *ctx,
                      .rotation = (int)v[ROTATION],
                      .privates = (int)v[PRIVATE],
                      .conditionals = (int)v[CONDITIONALS],
+                     .unknown = (int)v[UNKNOWN],
                      .until = v[INSTRUCTIONS]};
   NSR_TRY(set_engines(&r, v));
   for (int e = 0; e < r.nengines; e++)
@@ -661,7 +668,7 @@ static enum nsr_status make(struct nsr_ctx *ctx,
 const struct nsr_gen_kernel nsr_gen_random = {
     .name = "random",
     .about = "a structured kernel from a seed, in naive barrier form",
-    .nparams = 9,
+    .nparams = 10,
     .params = {{"seed", 1, 1, 0, INT32_MAX, NSR_GEN_PLAIN},
                {"instructions", 60, 10000, END, 4000000, NSR_GEN_PER_ENGINE},
                {"depth", 4, 4, 0, MAX_DEPTH, NSR_GEN_PLAIN},
@@ -670,6 +677,7 @@ const struct nsr_gen_kernel nsr_gen_random = {
                {"queues", 0, 0, 0, NQUEUES, NSR_GEN_PLAIN},
                {"rotation", 45, 45, 0, 100, NSR_GEN_PLAIN},
                {"private", 10, 10, 0, 100, NSR_GEN_PLAIN},
-               {"conditionals", 12, 12, 0, 100, NSR_GEN_PLAIN}},
+               {"conditionals", 12, 12, 0, 100, NSR_GEN_PLAIN},
+               {"unknown", 0, 0, 0, 100, NSR_GEN_PLAIN}},
     .make = make,
 };

@@ -83,6 +83,7 @@ struct done {
   int channel;
   uint32_t ordinal; /* since the last barrier */
   bool uncounted;   /* in, or behind, a scope that others do not count */
+  bool unknown;     /* it may touch anything */
   int ntouch;
   struct touch touch[3];
 };
@@ -99,13 +100,14 @@ struct random {
   int nactive;                 /* engines that have a stream .. */
   int active[NSR_MAX_ENGINES]; /* .. ascending */
   int matrix;                  /* the engine that multiplies, -1: none */
+  int wild;                    /* the one with unknown effects, -1: none */
   int feeds[NQUEUES];          /* engines */
   int nworkers; /* channels that work is dealt to, some several times */
   int workers[3 * NSR_MAX_ENGINES + NQUEUES + 2];
   struct most most;
   uint64_t state;
   int64_t depth_limit, trips;
-  int rotation, privates, conditionals; /* percent */
+  int rotation, privates, conditionals, unknown; /* percent */
   int64_t made, until; /* instructions; where what is being made must end */
   struct nsr_strbuf text[NSR_MAX_ENGINES];
   NSR_VEC(struct done) region;
@@ -191,6 +193,8 @@ NSR_MUST_USE enum nsr_status nsr_random_work(struct random *r);
 NSR_MUST_USE enum nsr_status nsr_random_word(struct random *r);
 /* A stationary matrix and products with it. */
 NSR_MUST_USE enum nsr_status nsr_random_matmul(struct random *r);
+/* One with unknown effects. */
+NSR_MUST_USE enum nsr_status nsr_random_unknown(struct random *r);
 /* The same as _word, on one engine, without a barrier. */
 NSR_MUST_USE enum nsr_status nsr_random_private_work(struct random *r,
                                                      int engine);

@@ -101,6 +101,8 @@ static bool conflict(const struct touch *a, const struct touch *b) {
 }
 
 static bool conflicts(const struct done *a, const struct done *b) {
+  if (a->unknown || b->unknown)
+    return true;
   for (int i = 0; i < a->ntouch; i++)
     for (int j = 0; j < b->ntouch; j++)
       if (conflict(&a->touch[i], &b->touch[j]))
@@ -166,6 +168,7 @@ static void count_touch(struct nsr_random_shares *s, const struct touch *t) {
 
 enum nsr_status nsr_random_finish(struct random *r, struct done *d) {
   r->shares.work++;
+  r->shares.unknown += d->unknown;
   r->shares.by_depth[r->depth]++;
   r->used |= UINT32_C(1) << d->channel;
   for (int i = 0; i < d->ntouch; i++)
@@ -394,6 +397,18 @@ static enum nsr_status put_word(struct random *r, struct done *d) {
 enum nsr_status nsr_random_word(struct random *r) {
   struct done d = word(r, nsr_random_active(r), 50);
   return nsr_random_settle(r, &d) ? put_word(r, &d) : NSR_OK;
+}
+
+enum nsr_status nsr_random_unknown(struct random *r) {
+  struct done d = {.channel = r->wild, .unknown = true};
+  char suffix[40];
+  if (r->wild < 0)
+    return nsr_random_word(r);
+  if (!nsr_random_settle(r, &d))
+    return NSR_OK;
+  nsr_random_waits(r, &d, suffix, sizeof suffix);
+  put_line(r, &d, "custom", "code=7", suffix);
+  return nsr_random_finish(r, &d);
 }
 
 enum nsr_status nsr_random_private_work(struct random *r, int engine) {

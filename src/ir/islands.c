@@ -208,14 +208,14 @@ static enum nsr_status find_known(struct nsr_ctx *ctx, const struct nsr_tree *t,
 
 static enum nsr_status find_in_segment(struct nsr_ctx *ctx,
                                        const struct nsr_tree *t, uint32_t p,
-                                       struct nsr_islands *x) {
+                                       bool wild, struct nsr_islands *x) {
   const struct nsr_part *part = &t->parts[p];
   for (uint32_t w = part->first; w < part->first + part->n; w++) {
     const struct nsr_work *work = &t->works[w];
     if (work->nested != NSR_NONE) {
       if (t->scopes[work->nested].kind == NSR_SCOPE_ISLAND)
         NSR_TRY(add_stretch(ctx, t, x, p, work->nested));
-    } else if (nsr_work_node(t, work)->unknown) {
+    } else if (wild && nsr_work_node(t, work)->unknown) {
       NSR_TRY(nsr_islands_add(ctx, x, p,
                               (struct nsr_trouble){work->engine, work->insn,
                                                    "the instruction",
@@ -234,11 +234,11 @@ static enum nsr_status find_in_segment(struct nsr_ctx *ctx,
 }
 
 static enum nsr_status find_plain(struct nsr_ctx *ctx, const struct nsr_tree *t,
-                                  struct nsr_islands *x) {
+                                  bool wild, struct nsr_islands *x) {
   for (uint32_t p = 0; p < t->nparts; p++) {
     const struct nsr_part *part = &t->parts[p];
     if (part->kind == NSR_PART_SEGMENT)
-      NSR_TRY(find_in_segment(ctx, t, p, x));
+      NSR_TRY(find_in_segment(ctx, t, p, wild, x));
     else if (part->kind == NSR_PART_SCOPE &&
              t->scopes[part->first].kind == NSR_SCOPE_ISLAND)
       NSR_TRY(add_stretch(ctx, t, x, p, part->first));
@@ -248,10 +248,10 @@ static enum nsr_status find_plain(struct nsr_ctx *ctx, const struct nsr_tree *t,
 
 enum nsr_status nsr_islands_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
                                  const struct nsr_trouble *known, size_t nknown,
-                                 struct nsr_islands *out) {
+                                 bool wild, struct nsr_islands *out) {
   *out = (struct nsr_islands){0};
   NSR_TRY(find_regions(ctx, t, out));
-  NSR_TRY(find_plain(ctx, t, out));
+  NSR_TRY(find_plain(ctx, t, wild, out));
   for (uint32_t p = 0; nknown && p < t->nparts; p++)
     if (t->parts[p].kind == NSR_PART_SEGMENT)
       NSR_TRY(find_known(ctx, t, p, known, nknown, out));

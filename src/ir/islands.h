@@ -21,12 +21,13 @@ struct nsr_islands {
 
 /* Needs a tree that is not linearized; makes its regions, and the islands that
  * no wait is needed to see: flow that is not structured, instructions with
- * unknown effects, and those that are known to be trouble (by engine, then
- * instruction). */
+ * unknown effects (if wild), and those that are known to be trouble (by engine,
+ * then instruction). What instructions with unknown effects need otherwise is
+ * order with all others. */
 NSR_MUST_USE enum nsr_status nsr_islands_find(struct nsr_ctx *ctx,
                                               const struct nsr_tree *t,
                                               const struct nsr_trouble *known,
-                                              size_t nknown,
+                                              size_t nknown, bool wild,
                                               struct nsr_islands *out);
 
 /* By engine, then instruction; for qsort. */

@@ -12,6 +12,10 @@
 
 enum { NSR_FOOTPRINT_DIMS = NSR_MAX_DIMS + 1 }; /* rows of DRAM are one */
 
+/* Behind the spaces of memory: hidden state of engines, a partition each; and
+ * the place of unknown effects. */
+enum { NSR_SPACE_HIDDEN = NSR_PSUM + 1, NSR_SPACE_ANYTHING };
+
 enum nsr_footprint_kind { NSR_FOOTPRINT_EXACT, NSR_FOOTPRINT_HULL };
 
 struct nsr_footprint_dim {

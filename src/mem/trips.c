@@ -370,3 +370,14 @@ enum nsr_status nsr_trips_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
   }
   return NSR_OK;
 }
+
+enum nsr_status nsr_trips_entries(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                                  uint64_t **out) {
+  uint64_t *trips;
+  NSR_TRY(nsr_trips_find(ctx, t, &trips));
+  NSR_NEW(ctx, NSR_SCRATCH, *out, t->nscopes);
+  for (uint32_t s = 0; s < t->nscopes; s++)
+    (*out)[s] =
+        s ? nsr_trips_times((*out)[t->scopes[s].parent], trips[s]) : 1;
+  return NSR_OK;
+}

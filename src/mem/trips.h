@@ -22,4 +22,10 @@ nsr_trips_find(struct nsr_ctx *ctx, const struct nsr_tree *t, uint64_t **out);
 uint64_t nsr_trips_times(uint64_t a, uint64_t b);
 uint64_t nsr_trips_plus(uint64_t a, uint64_t b);
 
+/* By scope: how often it is entered in one launch at most; NSR_ENDLESS: nobody
+ * knows. */
+NSR_MUST_USE enum nsr_status nsr_trips_entries(struct nsr_ctx *ctx,
+                                               const struct nsr_tree *t,
+                                               uint64_t **out);
+
 #endif

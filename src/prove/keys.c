@@ -68,6 +68,30 @@ static void check_islands(struct keys *k) {
   }
 }
 
+/* Unknown effects between two barriers may come in front of a load there, or
+ * behind it. */
+static enum nsr_status check_unknown(struct keys *k) {
+  const struct nsr_score *s = k->t->sights->s;
+  const struct nsr_tree *t = k->t->tree;
+  uint32_t regions = 0;
+  bool *wild;
+  for (uint32_t i = 0; i < s->nsteps; i++)
+    regions = s->region[i] < regions ? regions : s->region[i] + 1;
+  NSR_NEW(k->ctx, NSR_SCRATCH, wild, regions);
+  for (uint32_t i = 0; i < s->nsteps; i++)
+    if (s->steps[i].kind == NSR_STEP_WORK && s->steps[i].work != NSR_NONE)
+      wild[s->region[i]] |=
+          nsr_work_node(t, &t->works[s->steps[i].work])->unknown;
+  for (uint32_t i = 0; i < s->nsteps; i++) {
+    bool work = s->steps[i].kind == NSR_STEP_WORK;
+    const struct nsr_key_load *load =
+        work ? load_of(k, s->steps[i].work) : NULL;
+    if (load)
+      k->spans[load->number].doubtful |= wild[s->region[i]];
+  }
+  return NSR_OK;
+}
+
 static uint32_t work_at(const struct keys *k, uint32_t touch) {
   const struct nsr_sights *x = k->t->sights;
   return x->s->steps[x->step_of[k->t->v[touch].slot]].work;
@@ -124,6 +148,7 @@ enum nsr_status nsr_keys_check(struct nsr_ctx *ctx, const struct nsr_touches *t,
   size_t n = doubts->n;
   NSR_TRY(find_spans(&k));
   check_islands(&k);
+  NSR_TRY(check_unknown(&k));
   for (uint32_t slot = 0; slot < t->sights->nslots; slot++) {
     uint32_t w = t->sights->s->steps[t->sights->step_of[slot]].work;
     const struct nsr_key_load *load = load_of(&k, w);

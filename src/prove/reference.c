@@ -22,7 +22,8 @@ static enum nsr_status find_order(struct nsr_ctx *ctx, const struct doubts *d,
                                   struct nsr_reference *r) {
   struct nsr_islands islands;
   NSR_TRY(nsr_tree_build(ctx, &r->program, &d->loads, &r->tree));
-  NSR_TRY(nsr_islands_find(ctx, &r->tree, d->waits.v, d->waits.n, &islands));
+  NSR_TRY(
+      nsr_islands_find(ctx, &r->tree, d->waits.v, d->waits.n, false, &islands));
   NSR_TRY(nsr_hint_find(ctx, &r->tree, &islands, &r->before));
   NSR_TRY(nsr_tree_linearize(ctx, &r->tree, &islands, &r->before));
   NSR_TRY(nsr_score_input(ctx, &r->tree, &r->score));

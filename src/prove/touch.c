@@ -11,6 +11,7 @@ struct finder {
   struct nsr_ctx *ctx;
   struct nsr_touches *out;
   const struct nsr_kernel *k;
+  bool unknown; /* some instruction has unknown effects */
   NSR_VEC(struct nsr_touch) touches;
   NSR_VEC(struct nsr_footprint) footprints; /* by touch, role R */
 };
@@ -101,7 +102,7 @@ static enum nsr_status add_hidden(struct finder *f, uint32_t slot,
     return NSR_OK;
   for (int h = 0; h < d->nhidden; h++) {
     int64_t at = hidden_number(f->k->isa, d->hidden[h].name);
-    struct nsr_footprint fp = {.space = NSR_PSUM + 1,
+    struct nsr_footprint fp = {.space = NSR_SPACE_HIDDEN,
                                .kind = NSR_FOOTPRINT_EXACT,
                                .part = w->engine,
                                .nparts = 1,
@@ -111,6 +112,21 @@ static enum nsr_status add_hidden(struct finder *f, uint32_t slot,
     NSR_TRY(add(f, slot, NSR_MAX_OPERANDS, &fp, d->hidden[h].role, false));
   }
   return NSR_OK;
+}
+
+/* Unknown effects may be on what any other instruction touches: one place that
+ * they may write and all others read. */
+static enum nsr_status add_unknown(struct finder *f, uint32_t slot,
+                                   const struct nsr_node *n) {
+  struct nsr_footprint fp = {.space = NSR_SPACE_ANYTHING,
+                             .kind = NSR_FOOTPRINT_EXACT,
+                             .nparts = 1,
+                             .hi = 1,
+                             .run = 1};
+  if (!f->unknown || (n->nop && !n->foreign_wait && !n->foreign_update))
+    return NSR_OK;
+  return add(f, slot, NSR_MAX_OPERANDS, &fp, n->unknown ? NSR_MW : NSR_R,
+             false);
 }
 
 static enum nsr_status add_work(struct finder *f, uint32_t slot) {
@@ -125,7 +141,8 @@ static enum nsr_status add_work(struct finder *f, uint32_t slot) {
   for (int i = 0; i < x.noperands; i++)
     NSR_TRY(add_operand(f, slot, &x, i));
   NSR_TRY(add_hidden(f, slot, x.desc));
-  if (!n->foreign_wait && !n->foreign_update && !n->marked)
+  NSR_TRY(add_unknown(f, slot, n));
+  if (!n->foreign_wait && !n->foreign_update && (!n->marked || n->unknown))
     return NSR_OK;
   f->out->outside = true;
   struct nsr_footprint all = nsr_footprint_everything(NSR_DRAM);
@@ -187,6 +204,14 @@ static enum nsr_status find_spots(struct finder *f, struct order **order) {
   f->out->nspots = spots;
   *order = v;
   return NSR_OK;
+}
+
+static bool any_unknown(const struct nsr_program *p) {
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    for (uint32_t i = 0; p->stream[e] && i < p->stream[e]->n; i++)
+      if (p->nodes[e][i].unknown)
+        return true;
+  return false;
 }
 
 static int8_t channel_of(const struct finder *f, uint32_t touch) {
@@ -268,6 +293,7 @@ enum nsr_status nsr_touches_find(struct nsr_ctx *ctx,
     if (t->program->stream[e])
       NSR_TRY(
           nsr_values_build(ctx, &t->local[e], &t->congruence, &out->values[e]));
+  f.unknown = any_unknown(t->program);
   NSR_NEW(ctx, NSR_SCRATCH, out->first, (size_t)sights->nslots + 1);
   for (uint32_t s = 0; s < sights->nslots; s++) {
     out->first[s] = (uint32_t)f.touches.n;

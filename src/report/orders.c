@@ -124,6 +124,10 @@ static void put_form(struct nsr_strbuf *b, const struct nsr_orders *o,
 }
 
 static void put_bytes(struct nsr_strbuf *b, const struct nsr_bytes *x) {
+  if (x->space == NSR_SPACE_ANYTHING) {
+    nsr_strbuf_puts(b, "unknown effects");
+    return;
+  }
   if (x->space > NSR_PSUM) {
     nsr_strbuf_puts(b, "hidden state");
     return;

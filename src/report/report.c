@@ -8,7 +8,7 @@
 
 #include <nsr/rewrite.h>
 
-#include "base/strbuf.h"
+#include "report/rewritten.h"
 
 static struct nsr_engine_report totals(const struct nsr_rewrite_report *r) {
   struct nsr_engine_report sum = {.engine = "total"};
@@ -198,6 +198,22 @@ static void put_times(struct nsr_strbuf *b, uint64_t times) {
     nsr_strbuf_printf(b, "; met %" PRIu64 " times at most", times);
 }
 
+/* "soft pool[5] (k.s:75): has unknown effects: 3 waits, 2 for it, 146 ns; 2
+ * barriers 4160 ns". */
+void nsr_print_soft(struct nsr_strbuf *b, const struct nsr_soft_barrier *s) {
+  char at[256];
+  place(&s->place, at, sizeof at);
+  nsr_strbuf_printf(b, "soft %s: ", at);
+  name(b, s->reason);
+  nsr_strbuf_printf(b,
+                    ": %u wait%s, %u for it, %" PRId64 " ns; %u barrier%s "
+                    "%" PRId64 " ns",
+                    s->in, s->in == 1 ? "" : "s", s->out, s->cost, s->barriers,
+                    s->barriers == 1 ? "" : "s", s->saved);
+  put_times(b, s->times);
+  nsr_strbuf_puts(b, "\n");
+}
+
 enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
                                 const struct nsr_rewrite_report *report,
                                 const char *input, const char *output,
@@ -216,6 +232,8 @@ enum nsr_status nsr_report_text(struct nsr_ctx *ctx,
                     report->dependences);
   count_line(&b, report);
   may_lines(&b, report);
+  for (uint32_t i = 0; i < report->nsoft; i++)
+    nsr_print_soft(&b, &report->soft[i]);
   for (uint32_t i = 0; i < report->nkept; i++) {
     char at[256];
     place(&report->kept[i].place, at, sizeof at);
@@ -340,15 +358,35 @@ static json_t *text_lines(const char *text) {
   return done(&list);
 }
 
+static json_t *count_or_null(uint64_t n) {
+  return n > INT64_MAX ? json_null() : json_integer((json_int_t)n);
+}
+
 static json_t *kept_barriers(const struct nsr_rewrite_report *r) {
   struct object list = {json_array(), false};
   for (uint32_t i = 0; i < r->nkept; i++) {
     struct object o = {json_object(), false};
     set_place(&o, &r->kept[i].place);
     set(&o, "reason", text_or_null(r->kept[i].reason));
-    uint64_t times = r->kept[i].times;
-    set(&o, "times",
-        times > INT64_MAX ? json_null() : json_integer((json_int_t)times));
+    set(&o, "times", count_or_null(r->kept[i].times));
+    list.failed |= json_array_append_new(list.j, done(&o)) != 0;
+  }
+  return done(&list);
+}
+
+static json_t *soft_barriers(const struct nsr_rewrite_report *r) {
+  struct object list = {json_array(), false};
+  for (uint32_t i = 0; i < r->nsoft; i++) {
+    const struct nsr_soft_barrier *s = &r->soft[i];
+    struct object o = {json_object(), false};
+    set_place(&o, &s->place);
+    set(&o, "because", text_or_null(s->reason));
+    set(&o, "waits", json_integer(s->in));
+    set(&o, "waits_for_it", json_integer(s->out));
+    set(&o, "ns", json_integer(s->cost));
+    set(&o, "barriers", json_integer(s->barriers));
+    set(&o, "barriers_ns", json_integer(s->saved));
+    set(&o, "times", count_or_null(s->times));
     list.failed |= json_array_append_new(list.j, done(&o)) != 0;
   }
   return done(&list);
@@ -423,6 +461,7 @@ static json_t *report_object(const struct nsr_rewrite_report *r,
   set(&o, "exhaustive",
       r->explored ? exploration(&r->exploration) : json_null());
   set(&o, "kept_barriers", kept_barriers(r));
+  set(&o, "soft_barriers", soft_barriers(r));
   set(&o, "exit_barrier_added", json_boolean(r->added_exit));
   set(&o, "facts", text_lines(r->facts));
   set(&o, "engines", engines(r));

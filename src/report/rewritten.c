@@ -52,17 +52,13 @@ static const char *kept_reason(struct nsr_ctx *ctx, const struct nsr_tree *t,
 /* By part: how often it is run at most. */
 static enum nsr_status find_times(struct nsr_ctx *ctx, const struct nsr_tree *t,
                                   uint64_t **out) {
-  uint64_t *trips, *entries;
-  NSR_TRY(nsr_trips_find(ctx, t, &trips));
-  NSR_NEW(ctx, NSR_SCRATCH, entries, t->nscopes);
+  uint64_t *entries;
+  NSR_TRY(nsr_trips_entries(ctx, t, &entries));
   NSR_NEW(ctx, NSR_SCRATCH, *out, t->nparts);
-  for (uint32_t s = 0; s < t->nscopes; s++) {
-    entries[s] =
-        s ? nsr_trips_times(entries[t->scopes[s].parent], trips[s]) : 1;
+  for (uint32_t s = 0; s < t->nscopes; s++)
     for (uint32_t p = t->scopes[s].first_part; p != NSR_NONE;
          p = t->parts[p].next)
       (*out)[p] = entries[s];
-  }
   return NSR_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include <nsr/rewrite.h>
 
+#include "base/strbuf.h"
 #include "sync/plan.h"
 
 /* Instructions, barriers and waits of the program, by engine; the same for what
@@ -23,6 +24,9 @@ nsr_report_kept(struct nsr_ctx *ctx, const struct nsr_program *p,
 NSR_MUST_USE enum nsr_status nsr_report_semaphores(struct nsr_ctx *ctx,
                                                    const struct nsr_program *p,
                                                    uint32_t *n);
+
+/* One line of the report. */
+void nsr_print_soft(struct nsr_strbuf *b, const struct nsr_soft_barrier *s);
 
 /* What the output counts with. */
 NSR_MUST_USE enum nsr_status nsr_report_plan(struct nsr_ctx *ctx,

@@ -136,7 +136,8 @@ static void put_dep(struct nsr_strbuf *b, const struct nsr_deps *deps,
                       d->loop);
   nsr_strbuf_printf(b, ": %s, %s %lld..%lld%s\n",
                     d->overlap == NSR_OVERLAP_MUST ? "must" : "may",
-                    x->space > NSR_PSUM
+                    x->space == NSR_SPACE_ANYTHING ? "unknown effects"
+                    : x->space > NSR_PSUM
                         ? "hidden state"
                         : nsr_space_name((enum nsr_space)x->space),
                     (long long)x->lo, (long long)x->hi - 1,

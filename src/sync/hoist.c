@@ -31,7 +31,7 @@ static enum nsr_status find_closed(struct nsr_ctx *ctx, struct hoist *h) {
       close(h, x->scope);
     } else if (!x->marker) {
       const struct nsr_node *n = nsr_work_node(t, x);
-      if (n->foreign_wait || n->foreign_update || n->marked)
+      if (n->foreign_wait || n->foreign_update || (n->marked && !n->unknown))
         close(h, x->scope);
     }
   }

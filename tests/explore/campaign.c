@@ -108,6 +108,7 @@ static enum nsr_status assemble(struct turn *t) {
     t->with.may = pick(t, 4) == 0;
     t->with.others = pick(t, 6) == 0;
     t->with.odd = pick(t, 10) == 0;
+    t->with.unknown = pick(t, 5) == 0;
   }
   small_kernel(t->isa, prng_next(&t->r), t->with, t->text);
   NSR_TRY(nsr_assemble(t->ctx, "small.s", t->text, strlen(t->text), &k));

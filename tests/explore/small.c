@@ -122,9 +122,20 @@ static void matrix(struct maker *m, struct work *w, char out[200]) {
            in(m, 0, 1) ? " !acc" : "");
 }
 
+/* It may touch all that there is. */
+static void custom(struct work *w, char out[200]) {
+  for (int space = 0; space < 3; space++)
+    touch(w, space, 0, 1 << 20, true);
+  snprintf(out, 200, "custom code=7");
+}
+
 static void compute(struct maker *m, struct work *w, char out[200]) {
   char dst[64], src[64], pred[64];
   int words = in(m, 1, 2) * 2, what = in(m, 0, 9);
+  if (m->with.unknown && w->channel == 1 && in(m, 0, 2) == 0) {
+    custom(w, out);
+    return;
+  }
   if (what == 0) {
     snprintf(out, 200, "nop");
   } else if (what < 3) {
@@ -277,6 +288,8 @@ static void find_engines(struct maker *m) {
   static const char *const narrow[] = {"gen", "vec", "mat", "io"};
   bool few = nsr_isa_engine(m->isa, "act") < 0;
   memcpy(m->engine, few ? narrow : wide, sizeof m->engine);
+  if (m->with.unknown && !few)
+    m->engine[1] = "pool";
 }
 
 void small_kernel(const struct nsr_isa *isa, uint64_t seed,

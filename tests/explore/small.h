@@ -11,10 +11,11 @@ enum { SMALL_TEXT = 1 << 16 };
 
 /* What is in a kernel beside plain work. */
 struct small_with {
-  bool may;    /* instructions that touch only some of their bytes */
-  bool others; /* waits for others, and what others are told */
-  bool odd;    /* waits for a count that is ==: some kernels hang */
-  bool plain;  /* no address that an iteration selects */
+  bool may;     /* instructions that touch only some of their bytes */
+  bool others;  /* waits for others, and what others are told */
+  bool odd;     /* waits for a count that is ==: some kernels hang */
+  bool plain;   /* no address that an iteration selects */
+  bool unknown; /* instructions with unknown effects */
 };
 
 /* The text of kernel `seed` for an instruction set, words of control among it:

@@ -48,14 +48,15 @@ void subject_choose(struct subject *s, int64_t seed, int64_t insns) {
     o->max_registers = few[prng_in(&s->r, 0, 5)];
   if (o->limit_semaphores)
     o->max_semaphores = few[prng_in(&s->r, 0, 5)];
+  s->unknown = prng_in(&s->r, 0, 4) == 0 ? 10 : 0;
 }
 
 void subject_name(const struct subject *s, char name[SUBJECT_NAME]) {
   const struct nsr_rewrite_options *o = &s->options;
   int n = snprintf(name, SUBJECT_NAME,
                    "random --isa=%s --seed=%" PRId64 " --instructions=%" PRId64
-                   ", %s",
-                   s->isa->name, s->seed, s->size, s->way);
+                   " --unknown=%" PRId64 ", %s",
+                   s->isa->name, s->seed, s->size, s->unknown, s->way);
   if (o->limit_registers)
     n += snprintf(name + n, (size_t)(SUBJECT_NAME - n),
                   " --max-registers=%" PRIu32, o->max_registers);
@@ -65,10 +66,10 @@ void subject_name(const struct subject *s, char name[SUBJECT_NAME]) {
 }
 
 static enum nsr_status make(struct subject *s, struct nsr_kernel **k) {
-  struct nsr_setting settings[] = {{"seed", s->seed},
-                                   {"instructions", s->size}};
+  struct nsr_setting settings[] = {
+      {"seed", s->seed}, {"instructions", s->size}, {"unknown", s->unknown}};
   struct nsr_gen_options gen = {
-      .isa = s->isa, .nsettings = 2, .settings = settings};
+      .isa = s->isa, .nsettings = 3, .settings = settings};
   NSR_TRY(nsr_gen(s->home, "random", &gen, k));
   for (int e = 0; e < s->isa->nengines && s->alone; e++)
     (*k)->pipe_order[e] = NSR_ORDER_HIDDEN;

@@ -11,9 +11,9 @@ struct subject {
   struct nsr_ctx *home; /* of the kernels */
   struct nsr_ctx *pool; /* of what is done with them */
   const struct nsr_isa *isa;
-  const char *way; /* "--alloc=per-loop" */
-  int64_t seed, size;
-  bool alone; /* engines keep only hidden state in order */
+  const char *way;             /* "--alloc=per-loop" */
+  int64_t seed, size, unknown; /* percent of unknown effects */
+  bool alone;                  /* engines keep only hidden state in order */
   struct nsr_rewrite_options options;
   const struct nsr_kernel *before, *after;
   struct prng r; /* for whatever else is chosen */

@@ -36,9 +36,10 @@ static inline struct nsr_kernel *assemble(struct nsr_ctx *ctx,
   return k;
 }
 
-static inline void check_case(const struct pass_case *c, enum nsr_stage stage) {
+static inline void check_case(const struct pass_case *c, enum nsr_stage stage,
+                              enum nsr_soft soft) {
   struct nsr_ctx *ctx = nsr_ctx_new();
-  struct nsr_rewrite_options options = {0};
+  struct nsr_rewrite_options options = {.soft = soft};
   const char *text = "";
   struct nsr_kernel *k = assemble(ctx, c->text);
   enum nsr_status status = nsr_dump(ctx, k, stage, &options, &text);
@@ -53,8 +54,9 @@ static inline void check_case(const struct pass_case *c, enum nsr_stage stage) {
   nsr_ctx_free(ctx);
 }
 
-#define CHECK_CASES(cases, stage)                                              \
+#define CHECK_CASES_WITH(cases, stage, soft)                                   \
   for (size_t i_ = 0; i_ < sizeof(cases) / sizeof *(cases); i_++)              \
-  check_case(&(cases)[i_], stage)
+  check_case(&(cases)[i_], stage, soft)
+#define CHECK_CASES(cases, stage) CHECK_CASES_WITH(cases, stage, NSR_SOFT_AUTO)
 
 #endif

@@ -282,7 +282,7 @@ static enum nsr_status run(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   note(ctx, &of[TREE], &since);
   NSR_TRY(nsr_program_build(ctx, k, &p));
   NSR_TRY(nsr_tree_build(ctx, &p, &doubts, &t));
-  NSR_TRY(nsr_islands_find(ctx, &t, NULL, 0, &islands));
+  NSR_TRY(nsr_islands_find(ctx, &t, NULL, 0, true, &islands));
   NSR_TRY(nsr_explicit_map(ctx, &t, &islands, false, &target));
   NSR_TRY(nsr_tree_linearize(ctx, &t, &islands, &target));
   NSR_TRY(nsr_tree_exit(ctx, &t, &exit));

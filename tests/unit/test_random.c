@@ -10,7 +10,8 @@
 
 #include <nsr/gen.h>
 
-enum { MAX_SETS = 16 };
+/* UNKNOWN: percent of instructions with unknown effects, in every fifth. */
+enum { MAX_SETS = 16, UNKNOWN = 6 };
 
 /* What kernels have some of. */
 enum feature {
@@ -31,14 +32,15 @@ enum feature {
   TOGGLED,
   SET_BACK,
   UNROLLED,
+  SOFT,
   NFEATURES
 };
 static const char *const feature_names[NFEATURES] = {
-    "depth 2",    "depth 3", "depth 4",        "conflicts",
-    "zero trips", "break",   "continue",       "conditionals",
-    "both arms",  "private", "several queues", "run-time addresses",
-    "rotation",   "by and",  "toggled",        "set back",
-    "unrolled"};
+    "depth 2",    "depth 3",        "depth 4",        "conflicts",
+    "zero trips", "break",          "continue",       "conditionals",
+    "both arms",  "private",        "several queues", "run-time addresses",
+    "rotation",   "by and",         "toggled",        "set back",
+    "unrolled",   "unknown effects"};
 
 struct tally {
   unsigned rewritten, only_exit, refused;
@@ -65,7 +67,8 @@ static void add_features(const struct nsr_random_shares *s, unsigned *with) {
       [BY_AND] = s->rotating[1],
       [TOGGLED] = s->rotating[2],
       [SET_BACK] = s->rotating[3],
-      [UNROLLED] = s->rotating[4]};
+      [UNROLLED] = s->rotating[4],
+      [SOFT] = s->unknown};
   for (int f = 0; f < NFEATURES; f++)
     with[f] += has[f] > 0;
 }
@@ -108,10 +111,11 @@ static bool try_kernel(const struct nsr_isa *isa, uint64_t seed, int64_t size,
                        struct tally *tally) {
   struct nsr_ctx *ctx = nsr_ctx_new();
   struct nsr_setting settings[] = {{"seed", (int64_t)seed},
-                                   {"instructions", size}};
+                                   {"instructions", size},
+                                   {"unknown", seed % 5 ? 0 : UNKNOWN}};
   struct nsr_random_shares shares;
   struct nsr_gen_options gen = {
-      .isa = isa, .nsettings = 2, .settings = settings, .shares = &shares};
+      .isa = isa, .nsettings = 3, .settings = settings, .shares = &shares};
   struct nsr_rewrite_options options = {.judge = {.inputs = 12}};
   struct nsr_rewrite_report report;
   struct nsr_kernel *k, *out;

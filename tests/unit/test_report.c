@@ -24,6 +24,15 @@ static const struct nsr_may_pair pairs[] = {
     {{.engine = "sp", .insn = 2}, {.engine = "act", .insn = 5}, "sbuf bytes"}};
 
 static struct nsr_rewrite_report report(void) {
+  static const struct nsr_soft_barrier soft[] = {
+      {{.engine = "pool", .insn = 5, .label = "loop"},
+       "has unknown effects",
+       3,
+       2,
+       112,
+       2,
+       4160,
+       UINT64_MAX}};
   struct nsr_rewrite_report r = {.semaphores = 3,
                                  .scheme = "mixed",
                                  .scopes = 2,
@@ -36,6 +45,8 @@ static struct nsr_rewrite_report report(void) {
                                  .inner_waits = 6,
                                  .inner_operations = 4,
                                  .awaited = 2,
+                                 .nsoft = 1,
+                                 .soft = soft,
                                  .nkept = 3,
                                  .kept = kept,
                                  .changed = true,
@@ -77,6 +88,8 @@ static void same_json(const struct nsr_rewrite_report *r, const char *input,
   "semaphores 3 (mixed), scopes 2, dependences 7\n"                            \
   "counts hold up to 715827882 iterations of a loop\n"
 #define KEPT                                                                   \
+  "soft pool[5] <loop>: has unknown effects: 3 waits, 2 for it, 112 ns; 2 "    \
+  "barriers 4160 ns; met any number of times\n"                                \
   "kept sp[12] <done> (k.s:40): exit barrier\n"                                \
   "kept act[3]: a computed jump; met 12 times at most\n"                       \
   "kept act[4]: a loop; met any number of times\n"
@@ -90,7 +103,7 @@ static void test_text(void **state) {
             "  sp[2] and act[5]: sbuf bytes\n" KEPT
             "verdict: equal, 60 equal inputs, 12345 instructions simulated\n");
   r.may_pairs = 0;
-  r.nkept = 0;
+  r.nkept = r.nsoft = 0;
   r.judgement.verdict = NSR_REFUTED;
   r.judgement.text = "sp[3] read too early\nact[7] wrote late";
   r.judgement.input = "n=[3]";
@@ -148,11 +161,16 @@ static void test_json(void **state) {
              "\"label\":null,\"source\":null,\"reason\":\"a computed "
              "jump\",\"times\":12},{\"engine\":\"act\",\"index\":4,"
              "\"label\":null,\"source\":null,\"reason\":\"a loop\","
-             "\"times\":null}],\"exit_barrier_added\":false,"
+             "\"times\":null}],"
+             "\"soft_barriers\":[{\"engine\":\"pool\",\"index\":5,"
+             "\"label\":\"loop\",\"source\":null,\"because\":\"has unknown "
+             "effects\",\"waits\":3,\"waits_for_it\":2,\"ns\":112,"
+             "\"barriers\":2,\"barriers_ns\":4160,\"times\":null}],"
+             "\"exit_barrier_added\":false,"
              "\"facts\":[\"f:1: race: used\",\"f:3: x: not "
              "used\"]," ENGINES);
   r.judged = false;
-  r.nkept = 0;
+  r.nkept = r.nsoft = 0;
   r.facts = NULL;
   same_json(
       &r, "a\xff\xc3\xa4.o", NULL,
@@ -161,7 +179,7 @@ static void test_json(void **state) {
           3) ",\"semaphores\":3,\"scheme\":\"mixed\",\"scopes\":2,"
              "\"dependences\":7," PAIRS "\"verdict\":\"not "
              "judged\",\"static\":null,\"judgement\":null,\"exhaustive\":null,"
-             "\"kept_barriers\":[],"
+             "\"kept_barriers\":[],\"soft_barriers\":[],"
              "\"exit_barrier_added\":false,\"facts\":[]," ENGINES);
 }
 

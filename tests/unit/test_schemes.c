@@ -58,7 +58,7 @@ static enum nsr_status analyse(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   NSR_TRY(nsr_program_build(ctx, k, &b->program));
   NSR_TRY(
       nsr_tree_build(ctx, &b->program, &(struct nsr_key_loads){0}, &b->tree));
-  NSR_TRY(nsr_islands_find(ctx, &b->tree, NULL, 0, &islands));
+  NSR_TRY(nsr_islands_find(ctx, &b->tree, NULL, 0, true, &islands));
   NSR_TRY(nsr_explicit_map(ctx, &b->tree, &islands, false, &target));
   NSR_TRY(nsr_tree_linearize(ctx, &b->tree, &islands, &target));
   NSR_TRY(nsr_tree_exit(ctx, &b->tree, &b->exit));

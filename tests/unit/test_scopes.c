@@ -295,7 +295,7 @@ static void test_blocks(void **state) {
       "  b1 1..2 idom b0 loop b0 -> b0\n"
       "  b2 3..4 idom b0\n"
       "  b3 5..6 unreachable\n"};
-  check_case(&c, NSR_STAGE_CFG);
+  check_case(&c, NSR_STAGE_CFG, NSR_SOFT_AUTO);
 }
 
 int main(void) {

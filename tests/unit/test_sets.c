@@ -177,7 +177,7 @@ static enum nsr_status read_kernel(struct nsr_ctx *ctx, int64_t seed,
   NSR_TRY(nsr_kernel_check(ctx, k));
   NSR_TRY(nsr_program_build(ctx, k, p));
   NSR_TRY(nsr_tree_build(ctx, p, &(struct nsr_key_loads){0}, t));
-  NSR_TRY(nsr_islands_find(ctx, t, NULL, 0, &islands));
+  NSR_TRY(nsr_islands_find(ctx, t, NULL, 0, true, &islands));
   NSR_TRY(nsr_explicit_map(ctx, t, &islands, false, &target));
   return nsr_tree_linearize(ctx, t, &islands, &target);
 }

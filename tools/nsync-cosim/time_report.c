@@ -30,7 +30,7 @@ struct loops {
 struct table {
   struct tool *t;
   const struct time_settings *s;
-  const char *machine_text;
+  struct nsr_time_machine machine;
   const char **values; /* of the sweep; one NULL where there is none */
   uint32_t nvalues, nrows, nloops;
   struct row *rows;
@@ -123,23 +123,12 @@ static enum nsr_status parse_inputs(struct table *b,
   return NSR_OK;
 }
 
-/* A name is one that is built in, else a file's. */
-static enum nsr_status load_machine(struct table *b) {
-  const uint8_t *data;
-  size_t size;
-  if (!b->s->machine || nsr_machine_builtin(b->s->machine))
-    return NSR_OK;
-  NSR_TRY(nsr_file_read(b->t->ctx, b->s->machine, &data, &size));
-  b->machine_text = (const char *)data;
-  return NSR_OK;
-}
-
 /* ---- times */
 
 /* The machine at a value of the sweep; sets: room for its figures. */
 static struct nsr_time_machine
 machine_at(const struct table *b, const char *value, const char **sets) {
-  struct nsr_time_machine m = {b->s->machine, b->machine_text, b->s->nsets,
+  struct nsr_time_machine m = {b->machine.name, b->machine.text, b->s->nsets,
                                sets};
   memcpy(sets, b->s->sets, b->s->nsets * sizeof *sets);
   if (value)
@@ -445,9 +434,9 @@ static enum nsr_status write_all(struct table *b) {
 
 enum nsr_status time_report(struct tool *t, const struct time_settings *s,
                             char **paths, int n) {
-  struct table b = {.t = t, .s = s};
+  struct table b = {.t = t, .s = s, .machine = {.name = s->machine}};
   struct nsr_time_input input;
-  NSR_TRY(load_machine(&b));
+  NSR_TRY(tool_machine(t, &b.machine));
   NSR_TRY(split_sweep(&b));
   NSR_TRY(parse_inputs(&b, &input));
   b.rows = tool_alloc(t, (size_t)n * b.nvalues * 3 * sizeof *b.rows);
