@@ -358,16 +358,19 @@ static void mark_contents(const struct nsr_scopes *t) {
   }
 }
 
-/* How the ways through a scope end. */
-static uint8_t ways_of(const struct nsr_scopes *t, uint32_t s) {
-  const struct nsr_scope *x = &t->scopes[s];
-  uint8_t ends = x->ends;
-  for (uint32_t i = 0; i < x->nitems; i++) {
-    const struct nsr_item *it = &t->items[x->first_item + i];
-    if (it->is_scope && t->scopes[it->first].to_end)
-      ends |= ways_of(t, it->first) | t->scopes[it->first].skip;
+/* Inner scopes have larger numbers. */
+static void find_ways(const struct nsr_scopes *t) {
+  for (uint32_t s = t->nscopes; s-- > 0;) {
+    struct nsr_scope *x = &t->scopes[s];
+    x->ways = x->ends;
+    for (uint32_t i = 0; i < x->nitems; i++) {
+      const struct nsr_item *it = &t->items[x->first_item + i];
+      if (it->is_scope && t->scopes[it->first].to_end)
+        x->ways |= t->scopes[it->first].ways | t->scopes[it->first].skip;
+    }
+    if (!x->ways)
+      x->ways = NSR_ENDS_BACK | NSR_ENDS_EXIT;
   }
-  return ends ? ends : NSR_ENDS_BACK | NSR_ENDS_EXIT;
 }
 
 /* An arm that nobody looks at is a way past the other one. */
@@ -382,9 +385,9 @@ static void pass_by_plain(const struct nsr_scopes *t) {
       if (!x->to_end || !y->to_end || x->relevant == y->relevant)
         continue;
       if (x->relevant)
-        x->skip |= ways_of(t, it[0].first);
+        x->skip |= y->ways;
       else
-        y->skip |= ways_of(t, it[-1].first);
+        y->skip |= x->ways;
     }
 }
 
@@ -496,6 +499,7 @@ enum nsr_status nsr_scopes_build(struct nsr_ctx *ctx, const struct nsr_cfg *g,
   struct nsr_item *items;
   NSR_TRY(sort_items(&b, out, &items));
   mark_contents(out);
+  find_ways(out);
   pass_by_plain(out);
   order_arms(out, items);
   return mark_anchors(ctx, out);

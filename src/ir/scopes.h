@@ -35,6 +35,7 @@ struct nsr_scope {
                        is the other arm, with work in it */
   uint8_t ends;     /* loop, arm to_end: how the way through it ends; 0: in
                        arms */
+  uint8_t ways;     /* how any way through it ends, those of its arms too */
   int32_t first_id; /* smallest barrier id in it, INT32_MAX: none */
   uint32_t key; /* what decides it, equal on engines that decide alike; 0: not
                    comparable (congruence.h) */

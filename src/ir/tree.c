@@ -315,7 +315,6 @@ static enum nsr_status push_part(struct build *b, uint32_t scope,
 /* How ways through a scope end, as far as its engines agree. An arm that other
  * engines do not run has something behind it: their work. */
 static void take_ends(const struct build *b, struct nsr_common *c) {
-  const uint8_t any = NSR_ENDS_BACK | NSR_ENDS_EXIT;
   c->to_end =
       c->parent != NSR_NONE && b->scopes.v[c->parent].engines == c->engines;
   for (int e = 0; e < NSR_MAX_ENGINES; e++) {
@@ -324,7 +323,7 @@ static void take_ends(const struct build *b, struct nsr_common *c) {
     const struct nsr_scope *s = &b->t->local[e].scopes[c->local[e]];
     c->to_end &= s->to_end;
     c->skip |= s->skip;
-    c->ends |= s->ends ? s->ends : any;
+    c->ends |= s->ways;
   }
 }
 

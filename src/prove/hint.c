@@ -150,20 +150,23 @@ static uint32_t search(const struct finder *f, uint32_t group, uint32_t region,
 
 /* The one update of the region, for the wait of work w, with which the count
  * reaches v, if it runs whenever w does: the count could reach v without any
- * other. */
+ * other. Of those in front of which it is the same, a run has but one. */
 static uint32_t target_of(const struct finder *f, uint32_t group, uint32_t w,
                           int64_t epoch, int32_t v) {
   const struct update *u = f->updates;
   uint32_t region = f->islands->of[f->part[w]];
   uint32_t known = search(f, group, region, epoch, 0);
   uint32_t at = search(f, group, region, epoch, v);
-  if (at == known || u[at - 1].to < v || u[known].mixed)
+  if (at == known || u[known].mixed)
     return NSR_NONE;
-  uint32_t target = u[at - 1].work;
-  if (!nsr_common_in(f->t, f->t->works[w].scope, f->t->works[target].scope))
-    return NSR_NONE;
-  bool one = at - 1 == known || u[at - 2].from < u[at - 1].from;
-  return one ? target : NSR_NONE;
+  int64_t from = u[at - 1].from;
+  for (uint32_t i = at; i > known && u[i - 1].from == from; i--) {
+    uint32_t target = u[i - 1].work;
+    if (u[i - 1].to >= v &&
+        nsr_common_in(f->t, f->t->works[w].scope, f->t->works[target].scope))
+      return target;
+  }
+  return NSR_NONE;
 }
 
 static enum nsr_status map_wait(struct finder *f, uint32_t i) {

@@ -160,8 +160,8 @@ static bool adds_nothing(const struct check *c, uint32_t i) {
   const struct nsr_wait_found *w = &c->t->waits[c->t->wait_of[i]];
   if (w->kind == NSR_WAIT_NEVER)
     return true;
-  return (w->kind == NSR_WAIT_LAG && w->lag >= c->since[s->group]) ||
-         names_same(c, i, w);
+  bool known = w->kind == NSR_WAIT_LAG || w->kind == NSR_WAIT_CHOICE;
+  return (known && w->least >= c->since[s->group]) || names_same(c, i, w);
 }
 
 static enum nsr_status take_step(void *user, uint32_t i) {

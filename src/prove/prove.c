@@ -6,6 +6,7 @@
 
 #include "base/mistake.h"
 #include "base/work.h"
+#include "prove/arms.h"
 #include "prove/collide.h"
 #include "prove/lag.h"
 #include "prove/outside.h"
@@ -23,6 +24,7 @@ struct prover {
   struct nsr_sights sights;
   struct nsr_touches touches;
   struct nsr_lag_result lag;
+  struct nsr_arms arms;
   uint32_t *free;   /* by scope: nsr_free_loops */
   uint32_t *learns; /* by such a loop: engines */
   struct nsr_proof *proof;
@@ -375,32 +377,55 @@ static uint32_t step_of(const struct prover *p, uint32_t touch) {
   return p->sights.step_of[p->touches.v[touch].slot];
 }
 
-/* Whether a pair can be in order as of the start of some iteration, or of some
- * run of a loop; what is asked then. */
-static bool by_starts(const struct prover *p, const struct nsr_open_pair *x,
-                      struct nsr_start_pair *out) {
+/* What is asked of a pair that can be in order as of the start of some
+ * iteration, or of some run of a loop: of a ring's slots, of those in front of
+ * so many iterations; of two arms of one branch, of those in front of this
+ * one. loop: NSR_NONE where nothing of the kind helps. *never: no run has
+ * both. */
+static struct nsr_start_pair
+by_starts(const struct prover *p, const struct nsr_open_pair *x, bool *never) {
+  const struct nsr_work *works = p->in.tree.works;
   bool within = x->level <= x->apart.level;
-  *out = (struct nsr_start_pair){.q = step_of(p, x->q),
-                                 .c = step_of(p, x->c),
-                                 .loop = x->apart.loop,
-                                 .back = within ? 0 : x->apart.back,
-                                 .front = x->apart.front};
-  return within || x->apart.back;
+  struct nsr_start_pair out = {.q = step_of(p, x->q),
+                               .c = step_of(p, x->c),
+                               .loop = x->apart.loop,
+                               .back = within ? 0 : x->apart.back,
+                               .front = x->apart.front};
+  uint32_t loop;
+  *never = false;
+  if (within || x->apart.back)
+    return out;
+  out.loop = NSR_NONE;
+  if (nsr_arms_exclude(&p->arms, works[work_of(p, x->q)].scope,
+                       works[work_of(p, x->c)].scope, &loop)) {
+    out.loop = loop;
+    out.back = 1;
+    out.front = false;
+    *never = loop == NSR_NONE;
+  }
+  return out;
 }
 
 static enum nsr_status close_pairs(struct prover *p) {
   struct nsr_open_pair *v = p->lag.open.v;
   size_t n = p->lag.open.n, left = 0, asked = 0;
-  struct nsr_start_pair *pairs, x;
+  struct nsr_start_pair *pairs;
+  bool never;
+  NSR_TRY(nsr_arms_find(p->ctx, &p->in.tree, &p->arms));
   NSR_NEW(p->ctx, NSR_SCRATCH, pairs, n);
-  for (size_t i = 0; i < n; i++)
-    asked += by_starts(p, &v[i], &pairs[asked]);
+  for (size_t i = 0; i < n; i++) {
+    pairs[asked] = by_starts(p, &v[i], &never);
+    asked += pairs[asked].loop != NSR_NONE;
+  }
   NSR_TRY(nsr_starts_check(p->ctx, &p->output, &p->at_output, p->lag.sure,
                            p->snapshots, pairs, asked));
   asked = 0;
-  for (size_t i = 0; i < n; i++)
-    if (!by_starts(p, &v[i], &x) || !pairs[asked++].ordered)
+  for (size_t i = 0; i < n; i++) {
+    struct nsr_start_pair x = by_starts(p, &v[i], &never);
+    bool ordered = x.loop != NSR_NONE ? pairs[asked++].ordered : never;
+    if (!ordered)
       v[left++] = v[i];
+  }
   p->lag.open.n = left;
   return NSR_OK;
 }

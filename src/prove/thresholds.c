@@ -318,6 +318,7 @@ static enum nsr_status read_choice(struct finder *f, uint32_t i,
   if (yes == UNKNOWN || yes < 0 || (!never && (no == UNKNOWN || no < 0)))
     return NSR_OK;
   w->lag = yes;
+  w->least = never || yes < no ? yes : no;
   w->kind = NSR_WAIT_CHOICE;
   if (never)
     within = trip_of(f, v->test.sum, &add);
@@ -347,7 +348,7 @@ static enum nsr_status read_wait(struct finder *f, uint32_t i) {
     return NSR_OK;
   if (v->kind == NSR_REG_CHOICE)
     return read_choice(f, i, v, w);
-  w->lag = lag_of(f, &v->yes, s->group);
+  w->lag = w->least = lag_of(f, &v->yes, s->group);
   if (w->lag == UNKNOWN)
     return read_low(f, i, w);
   w->kind = NSR_WAIT_LAG;

@@ -35,6 +35,7 @@ enum nsr_wait_kind {
 struct nsr_wait_found {
   uint8_t kind;      /* enum nsr_wait_kind */
   int64_t lag;       /* below 0: for what comes later */
+  int64_t least;     /* .. where it waits for more: of a choice, the smaller */
   uint32_t first, n; /* covers */
   uint32_t within;   /* NSR_NONE, or a loop's step: covers hold for who knows
                         that all earlier runs of that loop have retired */

@@ -504,21 +504,38 @@ static enum nsr_status add_in(struct nsr_told *g, uint32_t begin,
   return NSR_OK;
 }
 
+/* The tracks of a scope: those with members in one that is or encloses it. */
+static enum nsr_status find_in(struct nsr_told *g, uint32_t begin,
+                               uint32_t around, uint32_t *at) {
+  const struct nsr_score *s = g->x->s;
+  uint32_t end = s->steps[s->steps[around].end].member;
+  g->of_scope[begin].first = (uint32_t)g->in.n;
+  for (uint32_t m = s->steps[around].member; m < end; m++) {
+    const struct nsr_step *x = &s->steps[s->members[m]];
+    NSR_TRY(add_in(g, begin, x->group, x->value, at));
+    NSR_TRY(add_in(g, begin, g->own[m], 1, at));
+  }
+  return NSR_OK;
+}
+
+/* An arm behind which nothing follows in its loop's body has all that this has:
+ * where it is passed by, what was told in front of it holds as of there. */
 static enum nsr_status find_scopes(struct nsr_told *g) {
   const struct nsr_score *s = g->x->s;
+  NSR_VEC(uint32_t) loops = {0};
   uint32_t *at;
   NSR_NEW(g->x->ctx, NSR_SCRATCH, at, g->ntracks);
   NSR_NEW(g->x->ctx, NSR_SCRATCH, g->of_scope, s->nsteps);
   for (uint32_t i = 0; i < s->nsteps; i++) {
-    if (s->steps[i].kind != NSR_STEP_LOOP && s->steps[i].kind != NSR_STEP_ARM)
+    const struct nsr_step *x = &s->steps[i];
+    loops.n -=
+        x->kind == NSR_STEP_END && s->steps[x->end].kind == NSR_STEP_LOOP;
+    if (x->kind == NSR_STEP_LOOP)
+      NSR_PUSH(g->x->ctx, NSR_SCRATCH, &loops, i);
+    else if (x->kind != NSR_STEP_ARM)
       continue;
-    uint32_t end = s->steps[s->steps[i].end].member;
-    g->of_scope[i].first = (uint32_t)g->in.n;
-    for (uint32_t m = s->steps[i].member; m < end; m++) {
-      const struct nsr_step *x = &s->steps[s->members[m]];
-      NSR_TRY(add_in(g, i, x->group, x->value, at));
-      NSR_TRY(add_in(g, i, g->own[m], 1, at));
-    }
+    bool last = loops.n && s->tree->scopes[x->work].to_end;
+    NSR_TRY(find_in(g, i, last ? loops.v[loops.n - 1] : i, at));
   }
   return NSR_OK;
 }
