@@ -374,7 +374,7 @@ enum nsr_status nsr_walk_enter(struct nsr_walk *w, uint32_t item) {
   if (!w->started)
     NSR_TRY(start(w));
   w->item = item;
-  nsr_starts_enter(w);
+  NSR_TRY(nsr_starts_enter(w));
   w->now.loop = 0;
   w->entered = w->now;
   NSR_TRY(nsr_slots_enter(w));

@@ -76,16 +76,43 @@ static enum nsr_status lay_starts(struct nsr_walk *w) {
   return NSR_OK;
 }
 
-void nsr_starts_enter(struct nsr_walk *w) {
+/* Bits of the starts of each loop of the item, those of loops inside it too. */
+static enum nsr_status sort_starts(struct nsr_walk *w) {
+  const struct nsr_part *part = &w->tree->parts[w->items.v[w->item].part];
+  const struct nsr_common *scope = &w->tree->scopes[part->first];
+  uint32_t s = part->first;
+  assert(part->kind == NSR_PART_SCOPE);
+  while (w->tree->scopes[s].kind != NSR_SCOPE_LOOP)
+    s++;
+  w->first_loop = w->loop_of[s];
+  w->starts_in.n = 0;
+  for (; s <= scope->last; s++) {
+    if (w->tree->scopes[s].kind != NSR_SCOPE_LOOP)
+      continue;
+    NSR_RESERVE(w->ctx, NSR_SCRATCH, &w->starts_in, w->nstarts);
+    memset(w->starts_in.v + w->starts_in.n, 0,
+           w->nstarts * sizeof *w->starts_in.v);
+    w->starts_in.n += w->nstarts;
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_starts_enter(struct nsr_walk *w) {
   uint32_t i = w->item_starts[w->item];
   w->nstarts = i ? w->starts.v[i - 1].word + 1 : 0;
-  if (i)
-    memset(w->starts_of, 0, w->nch * w->nstarts * sizeof *w->starts_of);
+  if (!i)
+    return NSR_OK;
+  memset(w->starts_of, 0, w->nch * w->nstarts * sizeof *w->starts_of);
+  NSR_TRY(sort_starts(w));
   for (; i; i = w->starts.v[i - 1].further) {
     const struct nsr_walk_start *s = &w->starts.v[i - 1];
     uint32_t ch = (uint32_t)w->tree->works[s->p].channel;
     w->starts_of[ch * w->nstarts + s->word] |= nsr_start_bits(s);
+    for (uint32_t l = w->loop_of[s->loop]; l; l = w->loops[l].parent)
+      w->starts_in.v[(l - w->first_loop) * w->nstarts + s->word] |=
+          nsr_start_bits(s);
   }
+  return NSR_OK;
 }
 
 /* Numbers the records of all scopes: those that are merged. Returns the
@@ -182,7 +209,21 @@ static enum nsr_status list_children(struct nsr_walk *w) {
   }
   for (uint32_t i = 1; i < w->nloops; i++) {
     struct nsr_walk_loop *up = &w->loops[w->loops[i].parent];
+    w->loops[i].index = up->child + up->nchildren;
     w->children[up->child + up->nchildren++] = i;
+  }
+  return NSR_OK;
+}
+
+/* Each loop but the program has a tick behind its beginning and one behind its
+ * end. */
+static enum nsr_status lay_ticks(struct nsr_walk *w) {
+  NSR_NEW(w->ctx, NSR_SCRATCH, w->ticks, 2 * w->nloops);
+  for (uint32_t i = 0; i < w->nloops; i++) {
+    const struct nsr_walk_loop *l = &w->loops[i];
+    w->ticks[l->begin] = (struct nsr_walk_tick){i, l->child};
+    if (i)
+      w->ticks[l->end] = (struct nsr_walk_tick){l->parent, l->index + 1};
   }
   return NSR_OK;
 }
@@ -197,7 +238,8 @@ static enum nsr_status find_loops(struct nsr_walk *w) {
   memcpy(w->now.at, w->base, w->nch * sizeof *w->now.at);
   NSR_TRY(lay_loops(w, 0, NSR_NONE));
   w->now.tick = w->now.slots = 0;
-  return list_children(w);
+  NSR_TRY(list_children(w));
+  return lay_ticks(w);
 }
 
 static bool has_loops(const struct nsr_tree *t, const struct nsr_part *part) {

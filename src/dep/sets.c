@@ -133,8 +133,8 @@ void nsr_set_free(struct nsr_slots *s, struct nsr_set *set) {
 void nsr_set_age_begin(struct nsr_slots *s) { s->aged.n = 0; }
 
 /* Some slots of a group, as bits of a mask. */
-static void age_group(struct nsr_slots *s, struct nsr_set *set, uint32_t group,
-                      uint64_t mask, uint32_t more) {
+static inline void age_group(struct nsr_slots *s, struct nsr_set *set,
+                             uint32_t group, uint64_t mask, uint32_t more) {
   uint64_t *b = set->bits + group * s->levels;
   uint32_t n = more < s->levels ? more : s->levels;
   for (uint32_t l = s->levels; l-- > n;)

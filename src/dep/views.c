@@ -77,39 +77,36 @@ enum nsr_status nsr_view_copy(struct nsr_walk *w, struct nsr_view *out,
 struct crossed {
   uint32_t n;
   const struct nsr_walk_loop *v[MAX_PASSED + 1];
-  bool many; /* v[0] .. v[n-1] stand for all between them, too */
+  bool many;           /* v[0] .. v[n-1] stand for all between them, too */
+  uint32_t first, end; /* all of them in walk->children */
 };
 
-/* The first child of a loop that begins behind a tick. */
-static uint32_t child_behind(const struct nsr_walk *w,
-                             const struct nsr_walk_loop *l, uint32_t tick) {
-  uint32_t lo = l->child, hi = l->child + l->nchildren;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (w->loops[w->children[mid]].begin > tick)
-      hi = mid;
-    else
-      lo = mid + 1;
-  }
-  return lo;
+/* The first child of a loop that begins behind a tick in it. */
+static uint32_t child_behind(const struct nsr_walk *w, uint32_t loop,
+                             uint32_t tick) {
+  uint32_t l = w->ticks[tick].loop;
+  if (l == loop)
+    return w->ticks[tick].child;
+  while (w->loops[l].parent != loop)
+    l = w->loops[l].parent;
+  return w->loops[l].index + 1;
 }
 
 static void find_crossed(const struct nsr_walk *w, uint32_t tick,
                          struct crossed *out) {
-  const struct nsr_walk_loop *around = &w->loops[w->now.loop];
-  while (around->parent != NSR_NONE &&
-         (tick < around->begin || tick >= around->end))
-    around = &w->loops[around->parent];
-  uint32_t first = child_behind(w, around, tick);
-  uint32_t end = child_behind(w, around, w->now.tick);
+  uint32_t around = w->now.loop;
+  while (tick < w->loops[around].begin || tick >= w->loops[around].end)
+    around = w->loops[around].parent;
+  out->first = child_behind(w, around, tick);
+  out->end = child_behind(w, around, w->now.tick);
   out->n = 0;
-  out->many = end - first > MAX_PASSED;
+  out->many = out->end - out->first > MAX_PASSED;
   if (out->many) {
-    out->v[out->n++] = &w->loops[w->children[first]];
-    out->v[out->n++] = &w->loops[w->children[end - 1]];
+    out->v[out->n++] = &w->loops[w->children[out->first]];
+    out->v[out->n++] = &w->loops[w->children[out->end - 1]];
     return;
   }
-  for (uint32_t i = first; i < end; i++)
+  for (uint32_t i = out->first; i < out->end; i++)
     out->v[out->n++] = &w->loops[w->children[i]];
 }
 
@@ -146,43 +143,50 @@ static void age_dense(struct nsr_walk *w, struct nsr_view *v,
 /* Of starts in loops that lie between nothing is known. */
 static void age_starts(const struct nsr_walk *w, struct nsr_view *v,
                        const struct crossed *x) {
-  uint32_t i = w->nstarts ? w->item_starts[w->item] : 0;
-  for (; i && x->n; i = w->starts.v[i - 1].further) {
-    const struct nsr_walk_start *s = &w->starts.v[i - 1];
-    uint32_t tick = w->loops[w->loop_of[s->loop]].begin;
-    bool in = x->many && tick >= x->v[0]->begin && tick <= x->v[x->n - 1]->end;
-    for (uint32_t j = 0; j < x->n && !in; j++)
-      in = tick >= x->v[j]->begin && tick <= x->v[j]->end;
-    if (in)
-      v->starts[s->word] |= nsr_start_bits(s);
+  for (uint32_t i = x->first; w->nstarts && i < x->end; i++) {
+    uint32_t loop = w->children[i] - w->first_loop;
+    for (uint32_t k = 0; k < w->nstarts; k++)
+      v->starts[k] |= w->starts_in.v[loop * w->nstarts + k];
   }
 }
 
-enum nsr_status nsr_view_renew_some(struct nsr_walk *w, struct nsr_view *v) {
-  struct crossed x = {0};
-  if (v->serial < w->now.passed.serial) {
-    nsr_set_clear(&v->set);
-    clear_starts(w, v);
-    v->past = v->past == NSR_PAST_IN_SET ? NSR_PAST_IN_SET : NSR_PAST_KNOWN;
-    v->tick = w->now.passed.tick;
-    v->slots = w->now.passed.slots;
-    if (!v->set.words)
-      memcpy(v->at, w->now.passed.at, w->nch * sizeof *v->at);
-  }
-  if (v->tick != w->now.tick)
-    find_crossed(w, v->tick, &x);
+static enum nsr_status age_facts(struct nsr_walk *w, struct nsr_view *v,
+                                 const struct crossed *x) {
   /* an earlier item's has slots of any channel in its set */
   bool all = v->past == NSR_PAST_IN_SET;
   uint32_t n = all ? w->nch : w->slots.nactive;
   nsr_set_age_begin(&w->slots);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t ch = all ? i : w->slots.active[i];
+    if (x->n || v->at[ch] < w->now.at[ch])
+      NSR_TRY(age_channel(w, v, ch, x));
+  }
+  return NSR_OK;
+}
+
+static void pass_view(const struct nsr_walk *w, struct nsr_view *v) {
+  nsr_set_clear(&v->set);
+  clear_starts(w, v);
+  v->past = v->past == NSR_PAST_IN_SET ? NSR_PAST_IN_SET : NSR_PAST_KNOWN;
+  v->tick = w->now.passed.tick;
+  v->slots = w->now.passed.slots;
+  if (!v->set.words)
+    memcpy(v->at, w->now.passed.at, w->nch * sizeof *v->at);
+}
+
+enum nsr_status nsr_view_renew_some(struct nsr_walk *w, struct nsr_view *v) {
+  struct crossed x;
+  x.n = x.first = x.end = 0;
+  if (v->serial < w->now.passed.serial)
+    pass_view(w, v);
+  if (v->tick != w->now.tick)
+    find_crossed(w, v->tick, &x);
   if (v->set.words)
     age_dense(w, v, &x);
-  for (uint32_t i = 0; i < n && !v->set.words; i++) {
-    uint32_t ch = all ? i : w->slots.active[i];
-    if (x.n || v->at[ch] < w->now.at[ch])
-      NSR_TRY(age_channel(w, v, ch, &x));
-  }
-  age_starts(w, v, &x);
+  else
+    NSR_TRY(age_facts(w, v, &x));
+  if (v->past != NSR_PAST_IN_SET)
+    age_starts(w, v, &x);
   nsr_view_stamp(w, v);
   return nsr_set_age_end(&w->slots, &v->set);
 }

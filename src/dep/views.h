@@ -67,9 +67,16 @@ struct nsr_walk_loop {
   uint32_t *first, *last;         /* by channel: its slots first..last-1 */
   uint32_t from, to;              /* its slots in the order of the text */
   uint32_t child, nchildren;      /* into walk->children */
+  uint32_t index;                 /* of itself in there */
   struct nsr_view **head;         /* NULL: not reached yet */
   struct nsr_view **back, **exit; /* what its ways end with */
   bool any_back, any_exit;
+};
+
+/* Where a tick is. */
+struct nsr_walk_tick {
+  uint32_t loop;  /* the innermost around it */
+  uint32_t child; /* into walk->children: the first one behind it */
 };
 
 /* The last barrier passed. */
@@ -122,6 +129,7 @@ struct nsr_walk {
   uint32_t *loop_of;              /* by scope that is a loop */
   struct nsr_walk_loop *loops;
   uint32_t nloops, *children;
+  struct nsr_walk_tick *ticks;
   NSR_VEC(struct nsr_walk_item) items;
   bool started;
   nsr_entry_fn *at_entry; /* or NULL */
@@ -134,8 +142,10 @@ struct nsr_walk {
 
   /* at the entry of the item */
   uint32_t item;
-  uint32_t nstarts;    /* words of it .. */
-  uint64_t *starts_of; /* .. channel by channel: bits of its works */
+  uint32_t nstarts;            /* words of it .. */
+  uint64_t *starts_of;         /* .. channel by channel: bits of its works */
+  NSR_VEC(uint64_t) starts_in; /* .. loop by loop, from first_loop on */
+  uint32_t first_loop;
   struct nsr_view *entry[NSR_MAX_ENGINES];
   struct nsr_moment entered;
 
@@ -269,7 +279,7 @@ NSR_MUST_USE enum nsr_status nsr_state_gather(struct nsr_walk *w,
 NSR_MUST_USE enum nsr_status nsr_walk_lay(struct nsr_walk *w);
 
 /* Starts from here on are of the item that w->item says. */
-void nsr_starts_enter(struct nsr_walk *w);
+NSR_MUST_USE enum nsr_status nsr_starts_enter(struct nsr_walk *w);
 
 /* Numbers the records of a scope's works: those that are merged. Returns the
  * engines with work in it. */
