@@ -99,7 +99,7 @@ enum nsr_status nsr_walk_wait(struct nsr_walk *w, int engine, uint32_t u,
   NSR_TRY(nsr_view_copy(w, w->other, rec));
   NSR_TRY(nsr_view_renew(w, w->other));
   w->told = w->other;
-  NSR_TRY(nsr_view_merge(w, row, w->other, NSR_FACTS_MIN));
+  NSR_TRY(nsr_view_learn_from(w, row, w->other));
   nsr_view_settle_starts(w, row);
   return NSR_OK;
 }
@@ -206,18 +206,39 @@ static const struct nsr_walk_range *loop_range(const struct nsr_walk *w,
   return &w->records[scope];
 }
 
-/* A way through the innermost loop's body ends here, in a scope. */
-static enum nsr_status end_way(struct nsr_walk *w, uint32_t scope,
-                               uint8_t ends) {
+/* A way through the innermost loop's body ends here, in a scope; last: nothing
+ * else of the loop follows. */
+static enum nsr_status end_way(struct nsr_walk *w, uint32_t scope, uint8_t ends,
+                               bool last) {
   struct nsr_walk_loop *l = &w->loops[w->now.loop];
   const struct nsr_walk_range *r = loop_range(w, scope);
+  bool back = ends & NSR_ENDS_BACK, exit = ends & NSR_ENDS_EXIT;
   if (l->parent == NSR_NONE)
     return NSR_OK;
-  if (ends & NSR_ENDS_BACK)
-    NSR_TRY(nsr_state_gather(w, r, l->back, &l->any_back));
-  if (ends & NSR_ENDS_EXIT)
-    NSR_TRY(nsr_state_gather(w, r, l->exit, &l->any_exit));
+  if (back)
+    NSR_TRY(nsr_state_gather(w, r, last && !exit, l->back, &l->any_back));
+  if (exit)
+    NSR_TRY(nsr_state_gather(w, r, last, l->exit, &l->any_exit));
   return NSR_OK;
+}
+
+/* The state becomes, and stays, what the loop's iterations start with. */
+static enum nsr_status enter_head(struct nsr_walk *w, struct nsr_walk_loop *l,
+                                  const struct nsr_walk_range *r) {
+  uint32_t n = nsr_range_views(r);
+  bool again = n && l->head && l->head[0];
+  if (!l->head) {
+    NSR_NEW(w->ctx, NSR_SCRATCH, l->head, n);
+    NSR_NEW(w->ctx, NSR_SCRATCH, l->back, n);
+    NSR_NEW(w->ctx, NSR_SCRATCH, l->exit, n);
+  }
+  for (uint32_t i = 0; again && i < n; i++)
+    NSR_TRY(
+        nsr_view_lose(w, l->head[i], *nsr_range_view(w, r, i), &w->changed));
+  if (!again)
+    NSR_TRY(nsr_state_copy(w, r, l->head));
+  w->now.tick++;
+  return nsr_state_set(w, r, l->head);
 }
 
 /* Iterations start with what holds in front of the loop and wherever one goes
@@ -233,28 +254,19 @@ static enum nsr_status walk_loop(struct nsr_walk *w, uint32_t scope,
     NSR_TRY(w->at_entry(user, w, scope));
   NSR_TRY(nsr_state_renew(w, r));
   NSR_TRY(nsr_state_start(w, scope, true));
-  if (!l->head) {
-    NSR_NEW(w->ctx, NSR_SCRATCH, l->head, nsr_range_views(r));
-    NSR_NEW(w->ctx, NSR_SCRATCH, l->back, nsr_range_views(r));
-    NSR_NEW(w->ctx, NSR_SCRATCH, l->exit, nsr_range_views(r));
-  }
-  if (nsr_range_views(r) && l->head[0])
-    NSR_TRY(nsr_state_lose(w, r, l->head, &w->changed));
-  else
-    NSR_TRY(nsr_state_copy(w, r, l->head));
-  w->now.tick++;
+  NSR_TRY(enter_head(w, l, r));
   w->now.loop = w->loop_of[scope];
   l->any_back = l->any_exit = false;
-  NSR_TRY(nsr_state_set(w, r, l->head));
   NSR_TRY(walk_body(w, scope, visit, user));
-  if (l->any_back) {
-    NSR_TRY(nsr_state_set(w, r, l->back));
-    NSR_TRY(nsr_state_lose(w, r, l->head, &w->changed));
-  }
+  for (uint32_t i = 0; l->any_back && i < nsr_range_views(r); i++)
+    NSR_TRY(nsr_view_lose(w, l->head[i], l->back[i], &w->changed));
   w->now.loop = outer;
   w->now.tick++;
   w->now.passed = passed;
-  return nsr_state_set(w, r, l->any_exit ? l->exit : l->head);
+  if (!l->any_exit)
+    return nsr_state_set(w, r, l->head);
+  nsr_state_swap(w, r, l->exit);
+  return NSR_OK;
 }
 
 /* An arm may be passed by, and is joined, or ends an iteration. */
@@ -273,14 +285,12 @@ static enum nsr_status walk_arm(struct nsr_walk *w, uint32_t scope,
   w->now.passed = passed;
   struct nsr_view **before = w->stack.v + at;
   if (s->to_end) {
-    NSR_TRY(nsr_state_set(w, r, before)); /* for the other arm */
+    nsr_state_swap(w, r, before); /* for the other arm */
     if (s->skip)
-      NSR_TRY(end_way(w, s->parent, s->skip));
+      NSR_TRY(end_way(w, s->parent, s->skip, false));
   } else {
     NSR_TRY(nsr_state_renew(w, r));
-    for (uint32_t i = 0; i < nsr_range_views(r); i++)
-      NSR_TRY(nsr_view_merge(w, *nsr_range_view(w, r, i), before[i],
-                             NSR_FACTS_MAX));
+    NSR_TRY(nsr_state_join(w, r, before));
   }
   while (w->stack.n > at)
     NSR_TRY(nsr_view_give(w, &w->stack.v[--w->stack.n]));
@@ -327,7 +337,7 @@ static enum nsr_status walk_body(struct nsr_walk *w, uint32_t scope,
     NSR_TRY(walk_part(w, part, part->first, part->n, visit, user));
   }
   if (!ended && (s->kind == NSR_SCOPE_LOOP || s->to_end))
-    return end_way(w, scope, s->ends);
+    return end_way(w, scope, s->ends, s->kind == NSR_SCOPE_LOOP);
   return NSR_OK;
 }
 

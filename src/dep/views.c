@@ -44,8 +44,8 @@ void nsr_view_stamp(const struct nsr_walk *w, struct nsr_view *v) {
 
 static void copy_starts(const struct nsr_walk *w, struct nsr_view *out,
                         const struct nsr_view *v) {
-  if (w->nstarts)
-    memcpy(out->starts, v->starts, w->nstarts * sizeof *v->starts);
+  for (uint32_t i = 0; i < w->nstarts; i++)
+    out->starts[i] = v->starts[i];
 }
 
 static void clear_starts(const struct nsr_walk *w, struct nsr_view *v) {
@@ -58,6 +58,15 @@ void nsr_view_clear(const struct nsr_walk *w, struct nsr_view *v) {
   clear_starts(w, v);
   v->past = NSR_PAST_KNOWN;
   nsr_view_stamp(w, v);
+}
+
+enum nsr_status nsr_view_copy_now(struct nsr_walk *w, struct nsr_view *out,
+                                  const struct nsr_view *v) {
+  out->past = v->past;
+  copy_starts(w, out, v);
+  NSR_TRY(nsr_set_copy(&w->slots, &out->set, &v->set));
+  nsr_view_stamp(w, out);
+  return NSR_OK;
 }
 
 enum nsr_status nsr_view_copy(struct nsr_walk *w, struct nsr_view *out,
@@ -199,15 +208,6 @@ enum nsr_status nsr_view_never(struct nsr_walk *w, struct nsr_view *v) {
   memcpy(v->at, w->entered.at, w->nch * sizeof *v->at);
   clear_starts(w, v);
   return nsr_set_begin(&w->slots, &v->set);
-}
-
-/* The view in a place of the state, up to now. */
-static enum nsr_status fresh(struct nsr_walk *w, struct nsr_view **place) {
-  if (!*place) {
-    NSR_TRY(nsr_view_take(w, place));
-    NSR_TRY(nsr_view_never(w, *place));
-  }
-  return nsr_view_renew(w, *place);
 }
 
 /* ---- pasts */
@@ -397,10 +397,18 @@ static enum nsr_status merge(struct nsr_walk *w, struct nsr_view *a,
   return NSR_OK;
 }
 
-enum nsr_status nsr_view_merge(struct nsr_walk *w, struct nsr_view *a,
-                               const struct nsr_view *b, enum nsr_facts_op op) {
+enum nsr_status nsr_view_lose(struct nsr_walk *w, struct nsr_view *a,
+                              const struct nsr_view *b, bool *lost) {
   bool changed;
-  return merge(w, a, b, op, &changed);
+  NSR_TRY(merge(w, a, b, NSR_FACTS_MAX, &changed));
+  *lost |= changed;
+  return NSR_OK;
+}
+
+enum nsr_status nsr_view_learn_from(struct nsr_walk *w, struct nsr_view *a,
+                                    const struct nsr_view *b) {
+  bool changed;
+  return merge(w, a, b, NSR_FACTS_MIN, &changed);
 }
 
 enum nsr_status nsr_view_merge_past(struct nsr_walk *w, struct nsr_view *a,
@@ -439,147 +447,6 @@ enum nsr_status nsr_view_learn_one(struct nsr_walk *w, struct nsr_view *row,
     return NSR_OK;
   NSR_TRY(nsr_facts_lower(&w->slots.pool, &w->tmp, past, slot, lag));
   return push_past(w, &w->tmp, &row->past);
-}
-
-/* ---- starts of iterations */
-
-void nsr_view_settle_starts(const struct nsr_walk *w, struct nsr_view *v) {
-  uint32_t i = w->nstarts ? w->item_starts[w->item] : 0;
-  for (; i; i = w->starts.v[i - 1].further) {
-    const struct nsr_walk_start *s = &w->starts.v[i - 1];
-    uint32_t ch = (uint32_t)w->tree->works[s->p].channel;
-    if ((v->starts[s->word] & nsr_start_bits(s)) &&
-        !nsr_set_unknown(&w->slots, &v->set, ch, w->slot[s->p], 0))
-      v->starts[s->word] &= ~nsr_start_bits(s);
-  }
-}
-
-/* One more start, or (all) more than are told apart, of a work of which not all
- * is known. */
-static void begin_start(const struct nsr_walk *w, struct nsr_view *v,
-                        const struct nsr_walk_start *s, bool all) {
-  uint32_t ch = (uint32_t)w->tree->works[s->p].channel;
-  uint64_t bits = nsr_start_bits(s), *x = &v->starts[s->word];
-  if (!nsr_set_unknown(&w->slots, &v->set, ch, w->slot[s->p], 0))
-    *x &= ~bits;
-  else if (all)
-    *x |= bits;
-  else
-    *x |= ((*x & bits) << 1 | UINT64_C(1) << s->bit) & bits;
-}
-
-/* All views of the loop that starts are told, whether they are told by others
- * or not. What a view knows of other starts is settled already, since only a
- * wait (nsr_walk_wait) lets it know a work without knowing its starts: levels
- * and starts rise together with age, fall together where a channel is learnt,
- * and what two settled views both know of a work both know of its starts. */
-enum nsr_status nsr_state_start(struct nsr_walk *w, uint32_t place,
-                                bool entry) {
-  uint32_t i = w->nstarts ? w->item_starts[w->item] : 0;
-  for (; i; i = w->starts.v[i - 1].further) {
-    const struct nsr_walk_start *s = &w->starts.v[i - 1];
-    if (s->place != place || s->entry != entry)
-      continue;
-    const struct nsr_walk_range *r = &w->records[s->loop];
-    for (uint32_t k = 0; k < nsr_range_views(r); k++) {
-      struct nsr_view *v = *nsr_range_view(w, r, k);
-      if (!v) /* it never ran */
-        continue;
-      NSR_TRY(nsr_view_renew(w, v));
-      begin_start(w, v, s, entry);
-    }
-  }
-  return NSR_OK;
-}
-
-uint32_t nsr_walk_find_start(const struct nsr_walk *w, uint32_t p,
-                             uint32_t loop, bool entry) {
-  for (uint32_t i = w->item_starts[w->item_of[p]]; i;
-       i = w->starts.v[i - 1].further)
-    if (w->starts.v[i - 1].p == p && w->starts.v[i - 1].loop == loop &&
-        w->starts.v[i - 1].entry == entry)
-      return i - 1;
-  return NSR_NONE;
-}
-
-/* ---- states: the rows, and the records of a range */
-
-uint32_t nsr_range_views(const struct nsr_walk_range *r) {
-  return r->nrows + r->hi - r->lo;
-}
-
-struct nsr_view **nsr_range_view(struct nsr_walk *w,
-                                 const struct nsr_walk_range *r, uint32_t i) {
-  return i < r->nrows ? &w->rows[r->rows[i]] : &w->rec[r->lo + i - r->nrows];
-}
-
-/* All of them up to now. */
-enum nsr_status nsr_state_renew(struct nsr_walk *w,
-                                const struct nsr_walk_range *r) {
-  for (uint32_t i = 0; i < nsr_range_views(r); i++)
-    NSR_TRY(fresh(w, nsr_range_view(w, r, i)));
-  return NSR_OK;
-}
-
-enum nsr_status nsr_state_copy(struct nsr_walk *w,
-                               const struct nsr_walk_range *r,
-                               struct nsr_view **out) {
-  for (uint32_t i = 0; i < nsr_range_views(r); i++) {
-    if (!out[i])
-      NSR_TRY(nsr_view_take(w, &out[i]));
-    NSR_TRY(nsr_view_copy(w, out[i], *nsr_range_view(w, r, i)));
-  }
-  return NSR_OK;
-}
-
-enum nsr_status nsr_state_set(struct nsr_walk *w,
-                              const struct nsr_walk_range *r,
-                              struct nsr_view **v) {
-  for (uint32_t i = 0; i < nsr_range_views(r); i++) {
-    struct nsr_view **place = nsr_range_view(w, r, i);
-    if (!*place)
-      NSR_TRY(nsr_view_take(w, place));
-    NSR_TRY(nsr_set_copy(&w->slots, &(*place)->set, &v[i]->set));
-    (*place)->past = v[i]->past;
-    copy_starts(w, *place, v[i]);
-    nsr_view_stamp(w, *place);
-  }
-  return NSR_OK;
-}
-
-enum nsr_status nsr_state_lose(struct nsr_walk *w,
-                               const struct nsr_walk_range *r,
-                               struct nsr_view **into, bool *lost) {
-  for (uint32_t i = 0; i < nsr_range_views(r); i++) {
-    const struct nsr_view *v = *nsr_range_view(w, r, i);
-    bool changed;
-    NSR_TRY(merge(w, into[i], v, NSR_FACTS_MAX, &changed));
-    *lost |= changed;
-  }
-  return NSR_OK;
-}
-
-/* In copies: a barrier in an arm that ends here makes known what other ways
- * need not know. */
-enum nsr_status nsr_state_gather(struct nsr_walk *w,
-                                 const struct nsr_walk_range *r,
-                                 struct nsr_view **acc, bool *any) {
-  bool first = !*any;
-  *any = true;
-  for (uint32_t i = 0; i < nsr_range_views(r); i++) {
-    const struct nsr_view *v = *nsr_range_view(w, r, i);
-    if (first && !acc[i])
-      NSR_TRY(nsr_view_take(w, &acc[i]));
-    struct nsr_view *now = first ? acc[i] : w->other;
-    if (v)
-      NSR_TRY(nsr_view_copy(w, now, v));
-    else
-      NSR_TRY(nsr_view_never(w, now));
-    NSR_TRY(nsr_view_renew(w, now));
-    if (!first)
-      NSR_TRY(nsr_view_merge(w, acc[i], now, NSR_FACTS_MAX));
-  }
-  return NSR_OK;
 }
 
 /* Behind the item, a view holds all in its set. Lags are asked about within an

@@ -181,6 +181,10 @@ void nsr_view_clear(const struct nsr_walk *w, struct nsr_view *v);
 NSR_MUST_USE enum nsr_status nsr_view_copy(struct nsr_walk *w,
                                            struct nsr_view *out,
                                            const struct nsr_view *v);
+/* out is what v is, as of now. */
+NSR_MUST_USE enum nsr_status nsr_view_copy_now(struct nsr_walk *w,
+                                               struct nsr_view *out,
+                                               const struct nsr_view *v);
 /* Adds what has issued since it was made, which is something. */
 NSR_MUST_USE enum nsr_status nsr_view_renew_some(struct nsr_walk *w,
                                                  struct nsr_view *v);
@@ -196,11 +200,15 @@ static inline enum nsr_status nsr_view_renew(struct nsr_walk *w,
 /* What a work that never ran says: all that has issued is unknown. */
 NSR_MUST_USE enum nsr_status nsr_view_never(struct nsr_walk *w,
                                             struct nsr_view *v);
-/* Both renewed at one place: a = a op b. */
-NSR_MUST_USE enum nsr_status nsr_view_merge(struct nsr_walk *w,
-                                            struct nsr_view *a,
-                                            const struct nsr_view *b,
-                                            enum nsr_facts_op op);
+/* Both renewed at one place: a knows what either knows, or .. */
+NSR_MUST_USE enum nsr_status nsr_view_learn_from(struct nsr_walk *w,
+                                                 struct nsr_view *a,
+                                                 const struct nsr_view *b);
+/* .. loses what b does not know; *lost is set where that is anything. */
+NSR_MUST_USE enum nsr_status nsr_view_lose(struct nsr_walk *w,
+                                           struct nsr_view *a,
+                                           const struct nsr_view *b,
+                                           bool *lost);
 /* a learns what b, which knows nothing of this item, knows of those before. */
 NSR_MUST_USE enum nsr_status nsr_view_merge_past(struct nsr_walk *w,
                                                  struct nsr_view *a,
@@ -229,6 +237,8 @@ NSR_MUST_USE enum nsr_status nsr_slots_enter(struct nsr_walk *w);
 /* Pasts begin anew with the item: all is known, or nothing. */
 NSR_MUST_USE enum nsr_status nsr_past_reset(struct nsr_walk *w);
 
+/* ---- starts of iterations (states.c) */
+
 /* All bits of a start; none of them: it is known. */
 static inline uint64_t nsr_start_bits(const struct nsr_walk_start *s) {
   return (UINT64_MAX >> (64 - s->any)) << s->bit;
@@ -250,28 +260,40 @@ NSR_MUST_USE enum nsr_status nsr_state_start(struct nsr_walk *w, uint32_t place,
 uint32_t nsr_walk_find_start(const struct nsr_walk *w, uint32_t p,
                              uint32_t loop, bool entry);
 
-/* ---- states: the rows and records of a range (views.c) */
+/* ---- states: the rows and records of a range (states.c) */
 
-uint32_t nsr_range_views(const struct nsr_walk_range *r);
-struct nsr_view **nsr_range_view(struct nsr_walk *w,
-                                 const struct nsr_walk_range *r, uint32_t i);
+static inline uint32_t nsr_range_views(const struct nsr_walk_range *r) {
+  return r->nrows + r->hi - r->lo;
+}
+
+static inline struct nsr_view **
+nsr_range_view(struct nsr_walk *w, const struct nsr_walk_range *r, uint32_t i) {
+  return i < r->nrows ? &w->rows[r->rows[i]] : &w->rec[r->lo + i - r->nrows];
+}
+
+/* All views of the range are there, up to now. */
 NSR_MUST_USE enum nsr_status nsr_state_renew(struct nsr_walk *w,
                                              const struct nsr_walk_range *r);
 NSR_MUST_USE enum nsr_status nsr_state_copy(struct nsr_walk *w,
                                             const struct nsr_walk_range *r,
                                             struct nsr_view **out);
-/* The state is v, as of now. */
+/* The state, which is there, is v, as of now. */
 NSR_MUST_USE enum nsr_status nsr_state_set(struct nsr_walk *w,
                                            const struct nsr_walk_range *r,
                                            struct nsr_view **v);
-/* into loses what the state does not know; *lost: whether that was anything. */
-NSR_MUST_USE enum nsr_status nsr_state_lose(struct nsr_walk *w,
+/* The same, where v need not stay what it is. */
+void nsr_state_swap(struct nsr_walk *w, const struct nsr_walk_range *r,
+                    struct nsr_view **v);
+/* The renewed state loses what v does not know. */
+NSR_MUST_USE enum nsr_status nsr_state_join(struct nsr_walk *w,
                                             const struct nsr_walk_range *r,
-                                            struct nsr_view **into, bool *lost);
-/* Adds the state, where a way ends, to those of other ways. */
+                                            struct nsr_view **v);
+/* Adds the state, where a way ends, to those of other ways; last: nothing is
+ * asked of it any more before it is set. */
 NSR_MUST_USE enum nsr_status nsr_state_gather(struct nsr_walk *w,
                                               const struct nsr_walk_range *r,
-                                              struct nsr_view **acc, bool *any);
+                                              bool last, struct nsr_view **acc,
+                                              bool *any);
 
 /* ---- numbers (known_layout.c) */
 
