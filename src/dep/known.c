@@ -63,6 +63,59 @@ enum nsr_status nsr_walk_known_before(struct nsr_walk *w, int engine,
   return NSR_OK;
 }
 
+struct nsr_question nsr_walk_question(const struct nsr_walk *w, uint32_t q,
+                                      uint32_t lag) {
+  struct nsr_question x = {.q = q,
+                           .start = NSR_NONE,
+                           .past = NSR_NONE,
+                           .lag = (uint8_t)lag,
+                           .own = w->item_of[q] == w->item};
+  if (!x.own || !w->slots.words)
+    return x;
+  uint32_t place = nsr_slot_place(
+      &w->slots, (uint32_t)w->tree->works[q].channel, w->slot[q]);
+  x.slot = w->entered.slots + place;
+  x.word = place / 64 * w->slots.levels + lag;
+  x.bit = place % 64;
+  return x;
+}
+
+struct nsr_question nsr_walk_question_before(const struct nsr_walk *w,
+                                             uint32_t q, uint32_t loop,
+                                             uint32_t back) {
+  struct nsr_question x = nsr_walk_question(w, q, 0);
+  if (x.own)
+    x.start = nsr_walk_find_start(w, q, loop, back == 0);
+  x.back = (uint8_t)back;
+  return x;
+}
+
+static bool answer(const struct nsr_walk *w, const struct nsr_view *v,
+                   struct nsr_question *x) {
+  if (x->own && v->set.words) {
+    bool since = x->slot < w->now.slots && x->slot >= v->slots;
+    return x->lag >= since && !(v->set.bits[x->word - since] >> x->bit & 1);
+  }
+  if (x->own)
+    return view_knows(w, v, x->q, x->lag);
+  if (x->past != v->past) /* which does not change while in the item */
+    x->known = view_knows(w, v, x->q, x->lag);
+  x->past = v->past;
+  return x->known;
+}
+
+enum nsr_status nsr_walk_ask(struct nsr_walk *w, int engine,
+                             struct nsr_question *questions, uint32_t n,
+                             uint32_t *at) {
+  struct nsr_view *row;
+  NSR_TRY(current_row(w, engine, &row));
+  while (*at < n &&
+         (answer(w, row, &questions[*at]) ||
+          knows_start(w, row, questions[*at].start, questions[*at].back)))
+    ++*at;
+  return NSR_OK;
+}
+
 enum nsr_status nsr_walk_known_up_to(struct nsr_walk *w, int engine, uint32_t q,
                                      bool *known) {
   struct nsr_view *row = w->rows[w->row[engine]];

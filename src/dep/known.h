@@ -112,6 +112,27 @@ NSR_MUST_USE enum nsr_status nsr_walk_known_up_to(struct nsr_walk *walk,
                                                   int engine, uint32_t q,
                                                   bool *known);
 
+/* A question of these two kinds, made ready for the item that was entered. */
+struct nsr_question {
+  uint32_t q;
+  uint32_t start;      /* that is enough, too, or NSR_NONE */
+  uint32_t past;       /* q is an earlier item's: asked about last .. */
+  uint32_t slot, word; /* else where q and its level are in dense sets */
+  uint8_t bit, lag, back;
+  bool own, known; /* q is the item's; .. what that knew */
+};
+
+struct nsr_question nsr_walk_question(const struct nsr_walk *walk, uint32_t q,
+                                      uint32_t lag);
+struct nsr_question nsr_walk_question_before(const struct nsr_walk *walk,
+                                             uint32_t q, uint32_t loop,
+                                             uint32_t back);
+/* Asks from question *at on, in order, up to the first one that an engine does
+ * not know: *at is that, or n. */
+NSR_MUST_USE enum nsr_status nsr_walk_ask(struct nsr_walk *walk, int engine,
+                                          struct nsr_question *questions,
+                                          uint32_t n, uint32_t *at);
+
 /* The engine waits for the lag-th latest execution of u. Where that was not
  * announced nothing but itself follows. */
 NSR_MUST_USE enum nsr_status nsr_walk_wait(struct nsr_walk *walk, int engine,

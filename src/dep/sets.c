@@ -27,6 +27,7 @@ enum nsr_status nsr_slots_room(struct nsr_slots *s, uint32_t n) {
   s->cap = 2 * n + 1;
   NSR_NEW(s->ctx, NSR_SCRATCH, s->where, s->cap);
   NSR_NEW(s->ctx, NSR_SCRATCH, s->channel, s->cap);
+  NSR_NEW(s->ctx, NSR_SCRATCH, s->slot, s->cap);
   NSR_NEW(s->ctx, NSR_SCRATCH, s->mask, s->nch * (s->cap / 64 + 1));
   return NSR_OK;
 }
@@ -41,6 +42,7 @@ static void lay_dense(struct nsr_slots *s, uint32_t n) {
   memset(s->mask, 0, s->nch * s->groups * sizeof *s->mask);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t ch = s->channel[i];
+    s->slot[i] = s->first[ch] + next[ch] - s->place[ch];
     s->where[next[ch]++] = (uint16_t)i;
     s->mask[ch * s->groups + i / 64] |= UINT64_C(1) << i % 64;
   }
@@ -101,11 +103,17 @@ enum nsr_status nsr_set_to_facts(struct nsr_slots *s, struct nsr_set *set) {
   if (!set->words)
     return NSR_OK;
   s->tmp.n = 0;
-  for (uint32_t ch = 0; ch < s->nch; ch++) {
-    const uint16_t *where = s->where + s->place[ch];
-    for (uint32_t i = 0; i < s->n[ch]; i++)
-      NSR_TRY(nsr_facts_push(&s->pool, &s->tmp, s->first[ch] + i,
-                             s->first[ch] + i + 1, level_at(s, set, where[i])));
+  for (uint32_t k = 0; k < s->nactive; k++) {
+    const uint64_t *mask = s->mask + s->active[k] * s->groups;
+    for (uint32_t i = 0; i < s->groups; i++) {
+      uint64_t unknown = mask[i] & set->bits[i * s->levels];
+      for (; unknown; unknown &= unknown - 1) {
+        uint32_t place = 64 * i + (uint32_t)__builtin_ctzll(unknown);
+        uint32_t slot = s->slot[place];
+        NSR_TRY(nsr_facts_push(&s->pool, &s->tmp, slot, slot + 1,
+                               level_at(s, set, place)));
+      }
+    }
   }
   set->words = 0;
   swap(&s->tmp, &set->facts);
@@ -136,7 +144,12 @@ void nsr_set_age_begin(struct nsr_slots *s) { s->aged.n = 0; }
 static inline void age_group(struct nsr_slots *s, struct nsr_set *set,
                              uint32_t group, uint64_t mask, uint32_t more) {
   uint64_t *b = set->bits + group * s->levels;
-  uint32_t n = more < s->levels ? more : s->levels;
+  uint32_t n = more;
+  if (more >= s->levels) {
+    for (uint32_t l = 0; l < s->levels; l++)
+      b[l] |= mask;
+    return;
+  }
   for (uint32_t l = s->levels; l-- > n;)
     b[l] |= b[l - n] & mask;
   for (uint32_t l = 0; l < n; l++)

@@ -31,6 +31,7 @@ struct nsr_slots {
   uint32_t place[NSR_MAX_CHANNELS]; /* into where, of slot first */
   uint16_t *where;                  /* channel by channel: in a dense set */
   uint8_t *channel;                 /* by place in a dense set */
+  uint32_t *slot;                   /* the same */
   uint64_t *mask;                   /* channel by channel: its places */
   uint32_t cap;                     /* room for so many places in these */
   uint32_t nactive;                 /* channels with slots: .. */

@@ -33,6 +33,12 @@ struct lead {
   uint32_t loop, first;
 };
 
+/* A dependence, or what was in front of its loop, that may need a wait. */
+struct ask {
+  uint32_t dep;
+  bool front;
+};
+
 struct select {
   struct nsr_ctx *ctx;
   const struct nsr_deps *deps;
@@ -43,7 +49,10 @@ struct select {
   uint32_t *first;                   /* by work, into picks */
   NSR_VEC(struct pick) picks;        /* of the whole kernel */
   NSR_VEC(uint32_t) fronts;          /* of the item: picks in front of loops */
-  uint64_t effort; /* units left for making the item's waits fewer */
+  NSR_VEC(struct ask) asks;          /* of the item, by work .. */
+  NSR_VEC(struct nsr_question) questions;
+  uint32_t *first_ask; /* .. from this one on */
+  uint64_t effort;     /* units left for making the item's waits fewer */
   bool holds;
 };
 
@@ -95,35 +104,50 @@ static enum nsr_status enter(struct select *s, const struct pick *x) {
   return nsr_walk_wait(s->walk, engine, n.p, n.lag);
 }
 
-/* Whether a dependence holds where the walk stands, but for what was in front
- * of its loop; or (front) that does. */
-static enum nsr_status holds(struct select *s, const struct nsr_dep *d,
-                             bool front, bool *yes) {
-  int engine = s->deps->tree->works[d->c].engine;
-  *yes = d->overlap == NSR_OVERLAP_NO;
-  if (*yes)
+/* What is to be known for a dependence, but for what was in front of its loop;
+ * or (front) for that. */
+static enum nsr_status push_ask(struct select *s, uint32_t dep, bool front) {
+  const struct nsr_dep *d = &s->deps->deps[dep];
+  struct nsr_question q;
+  bool plain = s->plain && d->front; /* for the latest execution at all */
+  if (!plain && (front ? !d->front : d->once))
     return NSR_OK;
-  if (s->plain && d->front)
-    return nsr_walk_known(s->walk, engine, d->p, 0, yes);
-  *yes = front ? !d->front : d->once;
-  if (*yes)
-    return NSR_OK;
-  if (front || d->back)
-    return nsr_walk_known_before(s->walk, engine, d->p, d->loop,
-                                 front ? 0 : d->back, yes);
-  return nsr_walk_known(s->walk, engine, d->p, d->lag, yes);
+  if (!plain && (front || d->back))
+    q = nsr_walk_question_before(s->walk, d->p, d->loop, front ? 0 : d->back);
+  else
+    q = nsr_walk_question(s->walk, d->p, plain ? 0 : d->lag);
+  NSR_PUSH(s->ctx, NSR_SCRATCH, &s->asks, ((struct ask){dep, front}));
+  NSR_PUSH(s->ctx, NSR_SCRATCH, &s->questions, q);
+  return NSR_OK;
+}
+
+/* What an item's works ask. */
+static enum nsr_status list_asks(struct select *s,
+                                 const struct nsr_walk_item *x) {
+  const struct nsr_deps *deps = s->deps;
+  s->asks.n = s->questions.n = 0;
+  for (uint32_t w = x->first; w < x->first + x->n; w++) {
+    s->first_ask[w] = (uint32_t)s->asks.n;
+    for (uint32_t i = deps->first[w]; i < deps->first[w + 1]; i++) {
+      if (deps->deps[i].overlap == NSR_OVERLAP_NO)
+        continue;
+      NSR_TRY(push_ask(s, i, false));
+      NSR_TRY(push_ask(s, i, true));
+    }
+  }
+  s->first_ask[x->first + x->n] = (uint32_t)s->asks.n;
+  return NSR_OK;
 }
 
 static enum nsr_status all_hold(struct select *s, uint32_t w, bool *yes) {
   const struct nsr_deps *deps = s->deps;
-  *yes = true;
+  uint32_t at = s->first_ask[w], end = s->first_ask[w + 1];
   nsr_work_count(s->ctx, NSR_WORK_DEP,
                  (deps->first[w + 1] - deps->first[w]) / 4);
-  for (uint32_t i = deps->first[w]; i < deps->first[w + 1] && *yes; i++) {
-    NSR_TRY(holds(s, &deps->deps[i], false, yes));
-    if (*yes)
-      NSR_TRY(holds(s, &deps->deps[i], true, yes));
-  }
+  if (at < end)
+    NSR_TRY(nsr_walk_ask(s->walk, deps->tree->works[w].engine, s->questions.v,
+                         end, &at));
+  *yes = at == end;
   return NSR_OK;
 }
 
@@ -174,10 +198,6 @@ static bool leads(struct select *s, uint32_t c, uint32_t loop) {
 /* One that says nothing but for itself is in front of a loop. */
 static enum nsr_status add_need(struct select *s, uint32_t w, uint32_t dep,
                                 bool front) {
-  bool yes;
-  NSR_TRY(holds(s, &s->deps->deps[dep], front, &yes));
-  if (yes)
-    return NSR_OK;
   const struct nsr_dep *d = &s->deps->deps[dep];
   bool start = !front && by_start(s, d);
   NSR_APPEND(s->ctx, NSR_SCRATCH, &s->picks,
@@ -194,10 +214,12 @@ static enum nsr_status add_need(struct select *s, uint32_t w, uint32_t dep,
 
 /* Adds what is not known at work w, from picks.v[first[w]] on. */
 static enum nsr_status add_needs(struct select *s, uint32_t w) {
-  const struct nsr_deps *deps = s->deps;
-  for (uint32_t i = deps->first[w]; i < deps->first[w + 1]; i++) {
-    NSR_TRY(add_need(s, w, i, false));
-    NSR_TRY(add_need(s, w, i, true));
+  int engine = s->deps->tree->works[w].engine;
+  uint32_t end = s->first_ask[w + 1];
+  for (uint32_t at = s->first_ask[w]; at < end; at++) {
+    NSR_TRY(nsr_walk_ask(s->walk, engine, s->questions.v, end, &at));
+    if (at < end)
+      NSR_TRY(add_need(s, w, s->asks.v[at].dep, s->asks.v[at].front));
   }
   return NSR_OK;
 }
@@ -325,6 +347,7 @@ static enum nsr_status select_items(struct select *s) {
   for (uint32_t i = 0; i < nsr_walk_nitems(s->walk); i++) {
     struct nsr_walk_item x = nsr_walk_item(s->walk, i);
     NSR_TRY(nsr_walk_enter(s->walk, i));
+    NSR_TRY(list_asks(s, &x));
     s->fronts.n = 0;
     uint64_t start = nsr_work(s->ctx, NSR_WORK_DEP);
     s->effort = effort / nsr_walk_nitems(s->walk) + effort_per_work * x.n;
@@ -364,6 +387,7 @@ enum nsr_status nsr_needs_select(struct nsr_ctx *ctx,
   for (uint32_t w = 0; w < deps->tree->nworks; w++)
     NSR_TRY(announce(&s, w));
   NSR_NEW(ctx, NSR_SCRATCH, s.first, deps->tree->nworks + 1);
+  NSR_NEW(ctx, NSR_SCRATCH, s.first_ask, deps->tree->nworks + 1);
   NSR_TRY(select_items(&s));
   return finish(&s, mark, out);
 }
