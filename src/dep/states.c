@@ -115,7 +115,7 @@ void nsr_state_swap(struct nsr_walk *w, const struct nsr_walk_range *r,
 enum nsr_status nsr_state_join(struct nsr_walk *w,
                                const struct nsr_walk_range *r,
                                struct nsr_view **v) {
-  bool lost;
+  bool lost = false; /* nobody asks */
   for (uint32_t i = 0; i < nsr_range_views(r); i++)
     NSR_TRY(nsr_view_lose(w, *nsr_range_view(w, r, i), v[i], &lost));
   return NSR_OK;
@@ -136,7 +136,7 @@ static enum nsr_status gather(struct nsr_walk *w, struct nsr_view **place,
   else if (!last)
     NSR_TRY(nsr_view_copy(w, now, v));
   NSR_TRY(nsr_view_renew(w, now));
-  bool lost;
+  bool lost = false; /* nobody asks */
   if (!first)
     return nsr_view_lose(w, *acc, now, &lost);
   if (last) {
