@@ -3,6 +3,7 @@
 
 #include "base/bitset.h"
 #include "base/vec.h"
+#include "ir/outsiders.h"
 #include "mem/conflict.h"
 
 struct check {
@@ -142,6 +143,23 @@ static enum nsr_status check_between(struct check *c,
   return NSR_OK;
 }
 
+static enum nsr_status check_outsiders(struct check *c) {
+  struct nsr_outsiders o;
+  struct nsr_readings *of; /* by number */
+  NSR_TRY(nsr_outsiders_find(c->ctx, c->t, &o));
+  if (!o.any)
+    return NSR_OK;
+  NSR_NEW(c->ctx, NSR_SCRATCH, of, c->t->congruence.nnodes);
+  for (uint32_t w = 0; w < c->t->nworks; w++) {
+    uint32_t number = c->number[w];
+    if (number == NSR_NONE)
+      continue;
+    NSR_TRY(nsr_outsiders_read(c->ctx, &o, c->t, w, &of[number]));
+    c->doubtful[number] |= of[number].apart;
+  }
+  return NSR_OK;
+}
+
 enum nsr_status nsr_key_loads_check(struct nsr_ctx *ctx,
                                     const struct nsr_deps *deps,
                                     struct nsr_key_loads *doubts) {
@@ -156,6 +174,7 @@ enum nsr_status nsr_key_loads_check(struct nsr_ctx *ctx,
   if (c.t->ntroubles)
     NSR_TRY(check_islands(&c));
   NSR_TRY(check_between(&c, deps));
+  NSR_TRY(check_outsiders(&c));
   for (uint32_t i = 0; i < k->nloads; i++)
     if (c.doubtful[k->loads[i].number])
       NSR_PUSH(ctx, NSR_SCRATCH, doubts, k->loads[i]);

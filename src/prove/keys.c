@@ -2,6 +2,7 @@
 #include "prove/keys.h"
 
 #include "base/vec.h"
+#include "ir/outsiders.h"
 
 /* The works from the first load of one value to the last; where a loop without
  * a barrier is around one, from its first work to its last: it reads anew in
@@ -142,12 +143,31 @@ static enum nsr_status check_load(struct keys *k, uint32_t slot,
   return NSR_OK;
 }
 
+static enum nsr_status check_outsiders(struct keys *k) {
+  struct nsr_outsiders o;
+  struct nsr_readings *of; /* by number */
+  NSR_TRY(nsr_outsiders_find(k->ctx, k->t->tree, &o));
+  if (!o.any)
+    return NSR_OK;
+  NSR_NEW(k->ctx, NSR_SCRATCH, of, k->c->nnodes);
+  for (uint32_t w = 0; w < k->t->tree->nworks; w++) {
+    const struct nsr_key_load *load = load_of(k, w);
+    if (!load)
+      continue;
+    struct nsr_readings *r = &of[load->number];
+    NSR_TRY(nsr_outsiders_read(k->ctx, &o, k->t->tree, w, r));
+    k->spans[load->number].doubtful |= r->apart;
+  }
+  return NSR_OK;
+}
+
 enum nsr_status nsr_keys_check(struct nsr_ctx *ctx, const struct nsr_touches *t,
                                struct nsr_key_loads *doubts) {
   struct keys k = {.ctx = ctx, .t = t, .c = &t->tree->congruence};
   size_t n = doubts->n;
   NSR_TRY(find_spans(&k));
   check_islands(&k);
+  NSR_TRY(check_outsiders(&k));
   NSR_TRY(check_unknown(&k));
   for (uint32_t slot = 0; slot < t->sights->nslots; slot++) {
     uint32_t w = t->sights->s->steps[t->sights->step_of[slot]].work;
