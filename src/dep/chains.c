@@ -1,4 +1,4 @@
-/* chains.c - sorting sites into lists and chains. */
+/* chains.c - sorting sites into lists and chains, and boxes over chains. */
 #include "dep/chains.h"
 
 #include <string.h>
@@ -9,12 +9,16 @@
 struct builder {
   struct nsr_ctx *ctx;
   const struct nsr_sites *s;
-  uint32_t nlists;                 /* own lists, then near ones */
+  uint32_t nlists;                 /* own lists, near ones, those of crowds */
   uint32_t *first;                 /* by list, and one behind the last */
   uint32_t *next;                  /* by list: where its next entry goes */
   struct nsr_chain_entry *entries; /* by list */
   NSR_VEC(struct nsr_chain) chains;
+  NSR_VEC(struct nsr_chain_box) boxes;
 };
+
+/* A box stands for so many entries, or boxes. */
+enum { FAN = 4, MOST_LEVELS = 16 };
 
 /* Whether a site can conflict with one of another group. */
 static bool matters(const struct nsr_sites *s, const struct nsr_site *x,
@@ -39,6 +43,8 @@ static void put_all(struct builder *b) {
     const struct nsr_site *x = &s->sites[i];
     const struct nsr_site_group *g = &s->groups[x->group];
     put(b, x->group, i, g->self);
+    if (g->crowd)
+      put(b, 2 * s->ngroups + g->crowd - 1, i, NSR_NONE);
     for (uint32_t u = g->first_up; u < g->first_up + g->nups; u++) {
       uint32_t other = nsr_site_other(&s->links[s->ups[u]], x->group);
       if (matters(s, x, other))
@@ -100,10 +106,52 @@ static enum nsr_status cut_list(struct builder *b, uint32_t list,
   return NSR_OK;
 }
 
+/* ---- boxes */
+
+static void widen(struct nsr_chain_box *x, const struct nsr_chain_box *y) {
+  bool empty = x->part == x->end;
+  x->lo = empty || y->lo < x->lo ? y->lo : x->lo;
+  x->hi = empty || y->hi > x->hi ? y->hi : x->hi;
+  x->part = empty || y->part < x->part ? y->part : x->part;
+  x->end = empty || y->end > x->end ? y->end : x->end;
+}
+
+static struct nsr_chain_box box_of(const struct nsr_sites *s,
+                                   const struct nsr_chain_entry *e) {
+  const struct nsr_footprint *f = &s->groups[s->sites[e->site].group].footprint;
+  return (struct nsr_chain_box){f->lo, f->hi, f->part, f->part + f->nparts};
+}
+
+/* Boxes over entries, then over those boxes, and so on up to one. */
+static enum nsr_status box_chain(struct builder *b, struct nsr_chain *chain,
+                                 const struct nsr_chain_entry *sorted) {
+  chain->first_box = (uint32_t)b->boxes.n;
+  uint32_t n = chain->n, below = 0;
+  for (bool entries = true; entries || n > 1; entries = false) {
+    uint32_t made = (n + FAN - 1) / FAN, at = (uint32_t)b->boxes.n;
+    NSR_RESERVE(b->ctx, NSR_SCRATCH, &b->boxes, made);
+    memset(b->boxes.v + at, 0, made * sizeof *b->boxes.v);
+    b->boxes.n += made;
+    for (uint32_t i = 0; i < n; i++) {
+      struct nsr_chain_box x = entries ? box_of(b->s, &sorted[chain->first + i])
+                                       : b->boxes.v[below + i];
+      widen(&b->boxes.v[at + i / FAN], &x);
+    }
+    nsr_work_count(b->ctx, NSR_WORK_DEP, n);
+    below = at;
+    n = made;
+  }
+  return NSR_OK;
+}
+
+/* ---- all of them */
+
 enum nsr_status nsr_chains_build(struct nsr_ctx *ctx,
                                  const struct nsr_sites *sites,
                                  struct nsr_chains *out) {
-  struct builder b = {.ctx = ctx, .s = sites, .nlists = 2 * sites->ngroups};
+  uint32_t crowds = 2 * sites->ngroups;
+  struct builder b = {
+      .ctx = ctx, .s = sites, .nlists = crowds + sites->ncrowds};
   struct nsr_chain_entry *sorted;
   struct nsr_chain_list *lists;
   NSR_TRY(fill_lists(&b));
@@ -113,12 +161,22 @@ enum nsr_status nsr_chains_build(struct nsr_ctx *ctx,
     lists[l].first = (uint32_t)b.chains.n;
     NSR_TRY(cut_list(&b, l, sorted));
     lists[l].n = (uint32_t)b.chains.n - lists[l].first;
+    for (uint32_t i = 0; l >= crowds && i < lists[l].n; i++)
+      NSR_TRY(box_chain(&b, &b.chains.v[lists[l].first + i], sorted));
   }
   for (size_t i = 0; i < b.chains.n; i++)
     count_older(&b, sorted + b.chains.v[i].first, b.chains.v[i].n);
-  *out = (struct nsr_chains){sorted, b.chains.v, lists, lists + sites->ngroups};
+  *out = (struct nsr_chains){.entries = sorted,
+                             .chains = b.chains.v,
+                             .own = lists,
+                             .near = lists + sites->ngroups,
+                             .crowds = lists + crowds,
+                             .sites = sites,
+                             .boxes = b.boxes.v};
   return NSR_OK;
 }
+
+/* ---- looking things up */
 
 uint32_t nsr_chain_before(const struct nsr_chains *c,
                           const struct nsr_chain *chain, uint32_t w) {
@@ -132,4 +190,68 @@ uint32_t nsr_chain_before(const struct nsr_chains *c,
       hi = mid;
   }
   return lo;
+}
+
+/* A search among the boxes of a chain. */
+struct latest {
+  const struct nsr_chains *c;
+  const struct nsr_chain_entry *entries;
+  const struct nsr_chain_box *level[MOST_LEVELS]; /* the lowest first */
+  uint32_t span[MOST_LEVELS];                     /* entries of one box */
+  uint32_t from, to;
+  struct nsr_chain_box of;
+  uint32_t *effort;
+};
+
+static bool apart(const struct nsr_chain_box *x,
+                  const struct nsr_chain_box *y) {
+  return x->lo >= y->hi || y->lo >= x->hi || x->part >= y->end ||
+         y->part >= x->end;
+}
+
+static uint32_t latest_entry(const struct latest *l, uint32_t first) {
+  uint32_t end = first + FAN < l->to ? first + FAN : l->to;
+  for (; end > first && end > l->from && *l->effort; end--, --*l->effort) {
+    struct nsr_chain_box x = box_of(l->c->sites, &l->entries[end - 1]);
+    if (!apart(&x, &l->of))
+      return end;
+  }
+  return l->from;
+}
+
+static uint32_t latest_in(const struct latest *l, int level, uint32_t box) {
+  uint32_t first = box * l->span[level], found = l->from;
+  if (first >= l->to || first + l->span[level] <= l->from || !*l->effort)
+    return l->from;
+  --*l->effort;
+  if (apart(&l->level[level][box], &l->of))
+    return l->from;
+  if (level == 0)
+    return latest_entry(l, first);
+  for (uint32_t i = FAN; i-- > 0 && found == l->from && *l->effort;)
+    found = latest_in(l, level - 1, box * FAN + i);
+  return found;
+}
+
+uint32_t nsr_chain_latest(const struct nsr_chains *c,
+                          const struct nsr_chain *chain, uint32_t from,
+                          uint32_t to, const struct nsr_footprint *f,
+                          uint32_t *effort) {
+  struct latest l = {.c = c,
+                     .entries = c->entries + chain->first,
+                     .from = from,
+                     .to = to,
+                     .of = {f->lo, f->hi, f->part, f->part + f->nparts},
+                     .effort = effort};
+  const struct nsr_chain_box *at = c->boxes + chain->first_box;
+  int top = 0;
+  for (uint32_t n = chain->n, span = FAN;; span *= FAN) {
+    n = (n + FAN - 1) / FAN;
+    l.level[top] = at;
+    l.span[top] = span;
+    if (n <= 1)
+      return latest_in(&l, top, 0);
+    at += n;
+    top++;
+  }
 }

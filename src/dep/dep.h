@@ -70,6 +70,13 @@ NSR_MUST_USE enum nsr_status nsr_deps_find(struct nsr_ctx *ctx,
                                            const uint32_t *target,
                                            struct nsr_deps *out);
 
+/* The same, but of accesses that overlap more than `most` others, partners are
+ * looked for with an effort that is bounded; past it they are taken for any
+ * that come before. */
+NSR_MUST_USE enum nsr_status
+nsr_deps_find_few(struct nsr_ctx *ctx, const struct nsr_tree *tree,
+                  const uint32_t *target, size_t most, struct nsr_deps *out);
+
 /* Bytes as messages show them, kept; NULL: out of memory. */
 const char *nsr_bytes_text(struct nsr_ctx *ctx, const struct nsr_bytes *b);
 

@@ -100,7 +100,7 @@ NSR_MUST_USE enum nsr_status nsr_walk_known(struct nsr_walk *walk, int engine,
 
 /* Whether engine knows all executions of work q in front of the start of the
  * back-th latest iteration of a loop, 1: of this one, 0: in front of the loop.
- * An iteration starts where nsr_common_body does. */
+ * An iteration starts where the loop's body does (tree.h). */
 NSR_MUST_USE enum nsr_status nsr_walk_known_before(struct nsr_walk *walk,
                                                    int engine, uint32_t q,
                                                    uint32_t loop, uint32_t back,

@@ -48,8 +48,8 @@ enum nsr_status nsr_walk_before(struct nsr_walk *w, uint32_t p, uint32_t loop,
     return NSR_OK;
   NSR_PUSH(w->ctx, NSR_SCRATCH, &w->starts,
            (struct nsr_walk_start){p, loop, back == 0,
-                                   back ? nsr_common_body(w->tree, loop) : loop,
-                                   n, *first, any, 0, 0});
+                                   back ? w->tree->scopes[loop].body : loop, n,
+                                   *first, any, 0, 0});
   *first = (uint32_t)w->starts.n;
   return NSR_OK;
 }

@@ -20,7 +20,7 @@ static uint8_t lag_of(const struct nsr_distances *x, const struct nsr_dep *d,
  * which iteration, if not in front of c. */
 static uint8_t back_of(const struct nsr_tree *t, const struct nsr_dep *d,
                        uint32_t k) {
-  uint32_t body = nsr_common_body(t, d->loop);
+  uint32_t body = t->scopes[d->loop].body;
   bool nearest = k == 0 || (k == 1 && d->p >= d->c);
   if (nearest || !nsr_common_in(t, t->works[d->c].scope, body) ||
       !nsr_common_in(t, t->works[d->p].scope, body))
@@ -58,6 +58,18 @@ static void set_most_recent(struct nsr_dep *d) {
   d->front = d->once = false;
 }
 
+static uint32_t inner_loop(const struct nsr_tree *t, const struct nsr_dep *d) {
+  return nsr_common_loop(
+      t, nsr_common_shared(t, t->works[d->p].scope, t->works[d->c].scope));
+}
+
+void nsr_lag_guess(const struct nsr_tree *t, bool together, struct nsr_dep *d) {
+  d->loop = inner_loop(t, d);
+  set_most_recent(d);
+  d->distance = !together;
+  d->exact = d->sure = false;
+}
+
 /* Of addresses with a symbol that is not the same for both, or not the same in
  * all iterations of a loop. Where they are apart in each of them, conflicts are
  * an iteration away. */
@@ -85,8 +97,7 @@ bool nsr_lag_set(const struct nsr_distances *x, const struct nsr_pattern *p,
                  struct nsr_dep *d) {
   const struct nsr_tree *t = x->tree;
   bool trip = p->form.trip || c->form.trip;
-  uint32_t inner = nsr_common_loop(
-      t, nsr_common_shared(t, t->works[d->p].scope, t->works[d->c].scope));
+  uint32_t inner = inner_loop(t, d);
   bool symbolic = nsr_form_symbolic(&p->form);
   if (!nsr_form_related(&p->form, &c->form) ||
       (symbolic && p->form.symbol_loop != NSR_NONE)) {

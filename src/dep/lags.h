@@ -18,6 +18,9 @@ bool nsr_lag_set(const struct nsr_distances *x, const struct nsr_pattern *p,
                  const struct nsr_pattern *c, struct nsr_lag_of of,
                  struct nsr_dep *d);
 
+/* The same where nobody knows what they touch: the most recent one. */
+void nsr_lag_guess(const struct nsr_tree *t, bool together, struct nsr_dep *d);
+
 /* to asks for what both ask for. */
 void nsr_lag_merge(const struct nsr_tree *t, struct nsr_dep *to,
                    const struct nsr_dep *d);

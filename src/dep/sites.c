@@ -276,7 +276,8 @@ static bool any_unknown(const struct nsr_tree *t) {
 
 /* ---- links */
 
-static enum nsr_status find_links(struct finder *f, struct nsr_sites *out) {
+static enum nsr_status find_links(struct finder *f, size_t most,
+                                  struct nsr_sites *out) {
   struct nsr_access *accesses;
   struct nsr_conflicts conflicts;
   struct nsr_site_link *links;
@@ -285,7 +286,13 @@ static enum nsr_status find_links(struct finder *f, struct nsr_sites *out) {
   NSR_NEW(f->ctx, NSR_SCRATCH, accesses, n);
   for (uint32_t g = 0; g < n; g++)
     accesses[g] = (struct nsr_access){f->groups.v[g].footprint, g};
-  NSR_TRY(nsr_conflicts_find(f->ctx, NSR_SCRATCH, accesses, n, &conflicts));
+  NSR_TRY(
+      nsr_conflicts_few(f->ctx, NSR_SCRATCH, accesses, n, most, &conflicts));
+  out->ncrowds = conflicts.ncrowds;
+  for (uint32_t g = 0; out->ncrowds && g < n; g++) {
+    f->groups.v[g].crowd = conflicts.crowd[g];
+    f->groups.v[g].linked = conflicts.crowd[g] > 0;
+  }
   NSR_NEW(f->ctx, NSR_SCRATCH, links, conflicts.n);
   NSR_NEW(f->ctx, NSR_SCRATCH, where, conflicts.n);
   for (uint32_t i = 0; i < conflicts.n; i++) {
@@ -344,7 +351,7 @@ static enum nsr_status hang_links(struct finder *f, struct nsr_sites *out) {
 }
 
 enum nsr_status nsr_sites_find(struct nsr_ctx *ctx,
-                               const struct nsr_distances *d,
+                               const struct nsr_distances *d, size_t most,
                                struct nsr_sites *out) {
   struct finder f = {.ctx = ctx, .d = d, .t = d->tree};
   uint32_t *first;
@@ -361,7 +368,7 @@ enum nsr_status nsr_sites_find(struct nsr_ctx *ctx,
                             .sites = f.sites.v,
                             .first = first};
   nsr_work_count(ctx, NSR_WORK_DEP, f.sites.n);
-  NSR_TRY(find_links(&f, out));
+  NSR_TRY(find_links(&f, most, out));
   NSR_TRY(hang_links(&f, out));
   out->groups = f.groups.v;
   return NSR_OK;

@@ -31,6 +31,8 @@ struct nsr_site_group {
                               or nobody knows which they are */
   bool linked;             /* to some group; otherwise nobody cares */
   uint32_t self;           /* its link to itself, NSR_NONE: it never writes */
+  uint32_t crowd;          /* + 1, 0: none; links to its groups, and to
+                              itself, are not listed */
   uint32_t first_up, nups; /* links to groups with more links, in
                               nsr_sites.ups */
 };
@@ -43,7 +45,7 @@ struct nsr_site_link {
 
 struct nsr_sites {
   const struct nsr_tree *tree;
-  uint32_t nsites, ngroups, nlinks;
+  uint32_t nsites, ngroups, nlinks, ncrowds;
   const struct nsr_site *sites; /* by work */
   const uint32_t *first;        /* by work: first[w]..first[w+1]-1 */
   const struct nsr_site_group *groups;
@@ -53,10 +55,11 @@ struct nsr_sites {
                               with fewer links */
 };
 
-/* Needs a linearized tree; works of islands have no sites. */
+/* Needs a linearized tree; works of islands have no sites. Groups with more
+ * than `most` links are crowded. */
 NSR_MUST_USE enum nsr_status nsr_sites_find(struct nsr_ctx *ctx,
                                             const struct nsr_distances *d,
-                                            struct nsr_sites *out);
+                                            size_t most, struct nsr_sites *out);
 
 /* The group at a link's other end. */
 static inline uint32_t nsr_site_other(const struct nsr_site_link *l,

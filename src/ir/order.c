@@ -602,6 +602,17 @@ static void number_regions(struct nsr_tree *t) {
   }
 }
 
+static uint32_t body_of(const struct nsr_tree *t, uint32_t loop) {
+  uint32_t p = t->scopes[loop].first_part;
+  while (p != NSR_NONE && t->parts[p].kind != NSR_PART_SCOPE)
+    p = t->parts[p].next;
+  if (p == NSR_NONE)
+    return loop;
+  const struct nsr_common *x = &t->scopes[t->parts[p].first];
+  bool rest = x->kind == NSR_SCOPE_ARM && x->to_end && x->skip == NSR_ENDS_EXIT;
+  return rest ? t->parts[p].first : loop;
+}
+
 /* Sorts, with islands marked: those that cycles make need a second time, in
  * which they have no waits. */
 static enum nsr_status find_order(struct order *o, uint32_t *before) {
@@ -640,5 +651,7 @@ enum nsr_status nsr_tree_linearize(struct nsr_ctx *ctx, struct nsr_tree *t,
   t->works = o.works.v;
   t->nworks = (uint32_t)o.works.n;
   number_regions(t);
+  for (uint32_t s = 0; s < t->nscopes; s++)
+    t->scopes[s].body = body_of(t, s);
   return NSR_OK;
 }

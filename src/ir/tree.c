@@ -38,17 +38,6 @@ uint32_t nsr_common_loop(const struct nsr_tree *t, uint32_t scope) {
   return scope;
 }
 
-uint32_t nsr_common_body(const struct nsr_tree *t, uint32_t loop) {
-  uint32_t p = t->scopes[loop].first_part;
-  while (p != NSR_NONE && t->parts[p].kind != NSR_PART_SCOPE)
-    p = t->parts[p].next;
-  if (p == NSR_NONE)
-    return loop;
-  const struct nsr_common *x = &t->scopes[t->parts[p].first];
-  bool rest = x->kind == NSR_SCOPE_ARM && x->to_end && x->skip == NSR_ENDS_EXIT;
-  return rest ? t->parts[p].first : loop;
-}
-
 uint32_t nsr_common_shared(const struct nsr_tree *t, uint32_t a, uint32_t b) {
   while (!nsr_common_in(t, b, a))
     a = t->scopes[a].parent;

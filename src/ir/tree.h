@@ -88,6 +88,10 @@ struct nsr_common {
   uint32_t first_part;
   uint32_t first_work, end_work; /* once linearized: the works of its subtree
                                     are first_work..end_work-1 */
+  uint32_t body;                 /* once linearized: of a loop what each
+                                    iteration enters that goes on: the rest
+                                    behind its test, where that comes first,
+                                    else the loop */
   uint32_t engines;              /* bit e: engine e runs it */
   uint32_t elements[NSR_MAX_ENGINES]; /* without a barrier, until linearized:
                                          the works that stand for it */
@@ -135,10 +139,6 @@ bool nsr_common_first(const struct nsr_tree *t, uint32_t w);
 uint32_t nsr_common_shared(const struct nsr_tree *t, uint32_t a, uint32_t b);
 /* The innermost loop that is or encloses a scope, NSR_NONE: none. */
 uint32_t nsr_common_loop(const struct nsr_tree *t, uint32_t scope);
-/* What each iteration of a loop enters that goes on: the rest behind its test,
- * where that comes first, else the loop. */
-uint32_t nsr_common_body(const struct nsr_tree *t, uint32_t loop);
-
 /* Needs a program; makes the scope trees and unifies them. Barriers pair by
  * id and order; where they cannot, both places are named (NSR_E_FAULT).
  * Refuses scopes with a barrier that some engine may run differently. doubts:

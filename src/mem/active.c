@@ -94,40 +94,52 @@ enum nsr_status nsr_active_add(struct nsr_ctx *ctx, struct nsr_active *a,
   return NSR_OK;
 }
 
-/* Moves what f may meet from list to out, that is, copies it; what ends
- * before f leaves the list. */
-static enum nsr_status scan(struct nsr_ctx *ctx, struct nsr_active_list *list,
-                            const struct nsr_footprint *f, uint64_t query,
-                            struct nsr_active_list *out) {
-  size_t n = 0, total = list->n;
-  NSR_RESERVE(ctx, NSR_SCRATCH, out, total);
-  for (size_t i = 0; i < total; i++) {
-    struct nsr_active_item *item = list->v[i];
-    if (item->footprint->hi <= f->lo)
+struct query {
+  struct nsr_ctx *ctx;
+  const struct nsr_footprint *f;
+  uint64_t number;
+  size_t most;
+  bool crowded;
+  struct nsr_active_list *out;
+};
+
+/* Copies what f may meet from list to out, the last that came first, since
+ * those are near; what ends before f, or does not belong here any more, leaves
+ * the list. */
+static enum nsr_status scan(const struct query *q,
+                            struct nsr_active_list *list) {
+  size_t i = list->n, kept = list->n;
+  struct nsr_active_list *out = q->out;
+  while (i > 0 && out->n < q->most) {
+    struct nsr_active_item *item = list->v[--i];
+    if (item->footprint->hi <= q->f->lo || item->crowded != q->crowded)
       continue;
-    list->v[n++] = item;
-    if (item->seen != query)
-      out->v[out->n++] = item;
-    item->seen = query;
+    list->v[--kept] = item;
+    if (item->seen != q->number)
+      NSR_PUSH(q->ctx, NSR_SCRATCH, out, item);
+    item->seen = q->number;
   }
-  list->n = n;
+  if (i < kept)
+    memmove(list->v + i, list->v + kept, (list->n - kept) * sizeof *list->v);
+  list->n -= kept - i;
   return NSR_OK;
 }
 
 enum nsr_status nsr_active_find(struct nsr_ctx *ctx, struct nsr_active *a,
                                 const struct nsr_footprint *f, uint64_t query,
-                                struct nsr_active_list *out) {
-  NSR_TRY(scan(ctx, &a->plain, f, query, out));
+                                size_t most, struct nsr_active_list *out) {
+  struct query q = {ctx, f, query, most, a->crowded, out};
+  NSR_TRY(scan(&q, &a->plain));
   for (int i = 0; i < a->npitches; i++) {
     struct nsr_active_pitch *p = &a->pitches[i];
     struct columns c;
     if (!columns_of(f, p->pitch, &c)) {
-      NSR_TRY(scan(ctx, &p->all, f, query, out));
+      NSR_TRY(scan(&q, &p->all));
       continue;
     }
     int64_t touched = buckets_touched(p, &c);
     for (int64_t b = 0; b < touched && b < (int64_t)p->nbuckets; b++)
-      NSR_TRY(scan(ctx, bucket(p, &c, b), f, query, out));
+      NSR_TRY(scan(&q, bucket(p, &c, b)));
   }
   return NSR_OK;
 }

@@ -14,6 +14,7 @@
 struct nsr_active_item {
   const struct nsr_footprint *footprint;
   uint64_t seen; /* the query that met this item last, 0: none yet */
+  bool crowded;  /* which of two such structures it is in (struct nsr_active) */
 };
 
 struct nsr_active_list {
@@ -32,6 +33,7 @@ struct nsr_active_pitch {
 enum { NSR_ACTIVE_PITCHES = 16 };
 
 struct nsr_active {
+  bool crowded;                 /* others leave */
   struct nsr_active_list plain; /* what has no pitch */
   struct nsr_active_pitch pitches[NSR_ACTIVE_PITCHES];
   int npitches;
@@ -45,11 +47,12 @@ NSR_MUST_USE enum nsr_status nsr_active_add(struct nsr_ctx *ctx,
                                             struct nsr_active *a,
                                             struct nsr_active_item *item);
 
-/* Appends to *out the items that may meet f, each once; query is a number
- * that grows from call to call, from 1. Items that end before f begins go. */
+/* Appends to *out the items that may meet f, each once, until it holds `most`;
+ * query is a number that grows from call to call, from 1. Items that end before
+ * f begins go. */
 NSR_MUST_USE enum nsr_status nsr_active_find(struct nsr_ctx *ctx,
                                              struct nsr_active *a,
                                              const struct nsr_footprint *f,
-                                             uint64_t query,
+                                             uint64_t query, size_t most,
                                              struct nsr_active_list *out);
 #endif

@@ -5,6 +5,10 @@
  * compared once. Groups are swept by first byte, space by space (active.h); as
  * two reads never conflict, a reading group meets writing ones only. The work
  * is what sorting takes plus the groups that all but meet plus the pairs found.
+ *
+ * Where there may be too many of those, a group that has met many is crowded:
+ * it leaves the sweep's lists for those of the crowd, which are looked through
+ * only as far as it takes to find that who looks is crowded, too.
  */
 #include "mem/conflict.h"
 
@@ -20,12 +24,24 @@
 struct group {
   struct nsr_active_item item; /* first member: found by it */
   size_t first, end;
+  size_t degree; /* owners it is known to meet */
 };
+
+/* Groups begun and not left that read, and all that write. */
+struct sides {
+  struct nsr_active readers, writers;
+};
+
+/* Of groups that a query finds, so many may turn out not to meet; of those of
+ * a crowd fewer, since who looks may as well be of it. */
+enum { NEARLY = 1024, NEARLY_CROWDED = 128 };
 
 struct finder {
   struct nsr_ctx *ctx;
   const struct nsr_access **order;
-  struct nsr_active readers, writers; /* writers: all that write */
+  size_t most;         /* owners that one may meet */
+  struct sides active; /* but for the crowd: .. */
+  struct sides crowd;
   struct nsr_active_list met;
   uint64_t queries;
   NSR_VEC(struct nsr_conflict) found;
@@ -95,39 +111,110 @@ static enum nsr_status add_pair(struct finder *f, uint32_t a, uint32_t b,
   return NSR_OK;
 }
 
-static enum nsr_status compare_groups(struct finder *f, const struct group *g,
-                                      const struct group *h) {
+static enum nsr_status pair_owners(struct finder *f, const struct group *g,
+                                   const struct group *h,
+                                   enum nsr_overlap overlap,
+                                   const struct nsr_bytes *where) {
+  for (size_t i = g->first; i < g->end; i++)
+    for (size_t j = g == h ? i : h->first; j < h->end; j++)
+      NSR_TRY(
+          add_pair(f, f->order[i]->owner, f->order[j]->owner, overlap, where));
+  return NSR_OK;
+}
+
+/* A group meets so many more owners. One that is in the sweep's lists goes over
+ * to the crowd's when it has met too many. */
+static enum nsr_status meet(struct finder *f, struct group *g, size_t owners,
+                            bool listed) {
+  g->degree += owners;
+  if (g->degree <= f->most || g->item.crowded)
+    return NSR_OK;
+  g->item.crowded = true;
+  bool writes = nsr_footprint_writes(g->item.footprint);
+  return !listed
+             ? NSR_OK
+             : nsr_active_add(f->ctx,
+                              writes ? &f->crowd.writers : &f->crowd.readers,
+                              &g->item);
+}
+
+/* g has come now, h before or (g == h) now. */
+static enum nsr_status compare_groups(struct finder *f, struct group *g,
+                                      struct group *h) {
   struct nsr_bytes where;
   enum nsr_overlap overlap =
       nsr_overlap(g->item.footprint, h->item.footprint, &where);
   if (overlap == NSR_OVERLAP_NO)
     return NSR_OK;
-  for (size_t i = g->first; i < g->end; i++)
-    for (size_t j = g == h ? i : h->first; j < h->end; j++)
-      NSR_TRY(
-          add_pair(f, f->order[i]->owner, f->order[j]->owner, overlap, &where));
-  return NSR_OK;
+  NSR_TRY(meet(f, g, h->end - h->first - (g == h), false));
+  if (g != h)
+    NSR_TRY(meet(f, h, g->end - g->first, true));
+  if (g->item.crowded && h->item.crowded)
+    return NSR_OK;
+  return pair_owners(f, g, h, overlap, &where);
 }
 
-static enum nsr_status compare_active(struct finder *f,
-                                      struct nsr_active *active,
-                                      const struct group *g) {
+static enum nsr_status find_met(struct finder *f, struct nsr_active *active,
+                                const struct group *g, size_t most) {
   f->met.n = 0;
-  NSR_TRY(nsr_active_find(f->ctx, active, g->item.footprint, ++f->queries,
+  NSR_TRY(nsr_active_find(f->ctx, active, g->item.footprint, f->queries, most,
                           &f->met));
   nsr_work_count(f->ctx, NSR_WORK_MEM, 1 + f->met.n);
-  for (size_t i = 0; i < f->met.n; i++)
-    NSR_TRY(compare_groups(f, (const struct group *)f->met.v[i], g));
   return NSR_OK;
 }
 
+/* Too many to be compared: the crowd's, all of them. */
+static enum nsr_status crowd_out(struct finder *f, struct nsr_active *active,
+                                 struct group *g) {
+  NSR_TRY(meet(f, g, f->most + 1, false));
+  f->queries++;
+  NSR_TRY(find_met(f, active, g, SIZE_MAX));
+  for (size_t i = 0; i < f->met.n; i++)
+    NSR_TRY(meet(f, (struct group *)f->met.v[i], f->most + 1, true));
+  return NSR_OK;
+}
+
+static enum nsr_status
+compare_active(struct finder *f, struct nsr_active *active, struct group *g) {
+  size_t most = f->most == SIZE_MAX ? SIZE_MAX : f->most + NEARLY;
+  f->queries++;
+  NSR_TRY(find_met(f, active, g, most));
+  if (f->met.n == most)
+    return crowd_out(f, active, g);
+  for (size_t i = 0; i < f->met.n; i++)
+    NSR_TRY(compare_groups(f, g, (struct group *)f->met.v[i]));
+  return NSR_OK;
+}
+
+/* Of the crowd: no more than it takes to find that g is of it, too. */
+static enum nsr_status compare_crowd(struct finder *f, struct nsr_active *crowd,
+                                     struct group *g) {
+  size_t most = f->most + 1;
+  f->queries++;
+  for (int few = 0; few < 2 && !g->item.crowded; few++, most = NEARLY_CROWDED) {
+    NSR_TRY(find_met(f, crowd, g, most));
+    for (size_t i = 0; i < f->met.n && !g->item.crowded; i++)
+      NSR_TRY(compare_groups(f, g, (struct group *)f->met.v[i]));
+    if (f->met.n < most)
+      return NSR_OK;
+  }
+  return meet(f, g, f->most + 1, false);
+}
+
+/* The crowd's last, and only by who may be none of them. */
 static enum nsr_status sweep(struct finder *f, struct group *g) {
-  NSR_TRY(compare_active(f, &f->writers, g));
-  if (!nsr_footprint_writes(g->item.footprint))
-    return nsr_active_add(f->ctx, &f->readers, &g->item);
-  NSR_TRY(compare_active(f, &f->readers, g));
-  NSR_TRY(compare_groups(f, g, g));
-  return nsr_active_add(f->ctx, &f->writers, &g->item);
+  bool writes = nsr_footprint_writes(g->item.footprint);
+  if (writes)
+    NSR_TRY(compare_groups(f, g, g));
+  NSR_TRY(compare_active(f, &f->active.writers, g));
+  if (writes)
+    NSR_TRY(compare_active(f, &f->active.readers, g));
+  if (f->most != SIZE_MAX && !g->item.crowded)
+    NSR_TRY(compare_crowd(f, &f->crowd.writers, g));
+  if (f->most != SIZE_MAX && !g->item.crowded && writes)
+    NSR_TRY(compare_crowd(f, &f->crowd.readers, g));
+  struct sides *to = g->item.crowded ? &f->crowd : &f->active;
+  return nsr_active_add(f->ctx, writes ? &to->writers : &to->readers, &g->item);
 }
 
 /* Sorts the accesses that touch anything; repeated ones go. */
@@ -147,33 +234,79 @@ static enum nsr_status sort(struct finder *f, const struct nsr_access *access,
   return NSR_OK;
 }
 
-static enum nsr_status sweep_all(struct finder *f, size_t n) {
+static void clear(struct sides *s) {
+  nsr_active_clear(&s->readers);
+  nsr_active_clear(&s->writers);
+}
+
+static enum nsr_status sweep_all(struct finder *f, size_t n, struct group **out,
+                                 size_t *ngroups) {
   struct group *groups;
   NSR_NEW(f->ctx, NSR_SCRATCH, groups, n);
   size_t i = 0;
-  for (size_t ngroups = 0; i < n; ngroups++) {
-    struct group *g = &groups[ngroups];
+  for (*ngroups = 0; i < n; ++*ngroups) {
+    struct group *g = &groups[*ngroups];
     const struct nsr_footprint *fp = &f->order[i]->footprint;
     g->item.footprint = fp;
     g->first = i;
     while (i < n && !compare_footprints(fp, &f->order[i]->footprint))
       i++;
     g->end = i;
-    if (ngroups && fp->space != g[-1].item.footprint->space) {
-      nsr_active_clear(&f->readers);
-      nsr_active_clear(&f->writers);
+    if (*ngroups && fp->space != g[-1].item.footprint->space) {
+      clear(&f->active);
+      clear(&f->crowd);
     }
     NSR_TRY(sweep(f, g));
   }
+  *out = groups;
   return NSR_OK;
+}
+
+/* A crowd: crowded groups whose hulls hang together. */
+static enum nsr_status number_crowds(struct finder *f, struct group *groups,
+                                     size_t n, enum nsr_arena_id arena,
+                                     size_t nowners,
+                                     struct nsr_conflicts *out) {
+  int64_t end = 0;
+  int space = -1;
+  NSR_NEW(f->ctx, arena, out->crowd, nowners);
+  for (size_t i = 0; i < n; i++) {
+    const struct nsr_footprint *fp = groups[i].item.footprint;
+    if (!groups[i].item.crowded)
+      continue;
+    if (fp->space != space || fp->lo >= end) {
+      out->ncrowds++;
+      end = fp->hi;
+    }
+    space = fp->space;
+    end = fp->hi > end ? fp->hi : end;
+    for (size_t a = groups[i].first; a < groups[i].end; a++)
+      out->crowd[f->order[a]->owner] = out->ncrowds;
+  }
+  return NSR_OK;
+}
+
+/* Pairs of those that have become crowded since they met go. */
+static void forget_crowded(struct finder *f, const uint32_t *crowd) {
+  size_t n = 0;
+  struct nsr_conflict *v = f->found.v;
+  for (size_t i = 0; i < f->found.n; i++)
+    if (!crowd[v[i].a] || !crowd[v[i].b])
+      v[n++] = v[i];
+  f->found.n = n;
 }
 
 static enum nsr_status find(struct finder *f, enum nsr_arena_id arena,
                             const struct nsr_access *access, size_t n,
                             struct nsr_conflicts *out) {
-  size_t kept;
+  size_t kept, ngroups;
+  struct group *groups;
   NSR_TRY(sort(f, access, n, &kept));
-  NSR_TRY(sweep_all(f, kept));
+  NSR_TRY(sweep_all(f, kept, &groups, &ngroups));
+  if (f->most != SIZE_MAX) {
+    NSR_TRY(number_crowds(f, groups, ngroups, arena, n, out));
+    forget_crowded(f, out->crowd);
+  }
   compact(f);
   NSR_NEW(f->ctx, arena, out->v, f->found.n);
   out->n = f->found.n;
@@ -182,14 +315,21 @@ static enum nsr_status find(struct finder *f, enum nsr_arena_id arena,
   return NSR_OK;
 }
 
-enum nsr_status nsr_conflicts_find(struct nsr_ctx *ctx, enum nsr_arena_id arena,
-                                   const struct nsr_access *access, size_t n,
-                                   struct nsr_conflicts *out) {
-  struct finder f = {.ctx = ctx, .compact_at = 1024};
+enum nsr_status nsr_conflicts_few(struct nsr_ctx *ctx, enum nsr_arena_id arena,
+                                  const struct nsr_access *access, size_t n,
+                                  size_t most, struct nsr_conflicts *out) {
+  struct finder f = {.ctx = ctx, .compact_at = 1024, .most = most};
   struct nsr_mark mark = nsr_scratch_mark(ctx);
+  f.crowd.readers.crowded = f.crowd.writers.crowded = true;
   *out = (struct nsr_conflicts){0};
   enum nsr_status status = find(&f, arena, access, n, out);
   if (arena != NSR_SCRATCH)
     nsr_scratch_release(ctx, mark);
   return status;
+}
+
+enum nsr_status nsr_conflicts_find(struct nsr_ctx *ctx, enum nsr_arena_id arena,
+                                   const struct nsr_access *access, size_t n,
+                                   struct nsr_conflicts *out) {
+  return nsr_conflicts_few(ctx, arena, access, n, SIZE_MAX, out);
 }

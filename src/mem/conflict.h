@@ -22,6 +22,8 @@ struct nsr_conflict {
 struct nsr_conflicts {
   struct nsr_conflict *v;
   size_t n;
+  uint32_t *crowd; /* by owner: its crowd + 1, 0: none */
+  uint32_t ncrowds;
 };
 
 /* Every pair of owners with overlapping accesses of which one writes, once,
@@ -32,4 +34,15 @@ NSR_MUST_USE enum nsr_status nsr_conflicts_find(struct nsr_ctx *ctx,
                                                 const struct nsr_access *access,
                                                 size_t n,
                                                 struct nsr_conflicts *out);
+
+/* The same for n accesses of owners 0..n-1, in whatever order, but owners that
+ * meet more than `most` others, or nearly meet far more than that, form crowds,
+ * and those of one crowd are not paired with each other, nor themselves: so
+ * there are few pairs for each owner. Owners of different crowds do not meet.
+ */
+NSR_MUST_USE enum nsr_status nsr_conflicts_few(struct nsr_ctx *ctx,
+                                               enum nsr_arena_id arena,
+                                               const struct nsr_access *access,
+                                               size_t n, size_t most,
+                                               struct nsr_conflicts *out);
 #endif

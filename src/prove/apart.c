@@ -158,7 +158,7 @@ static uint32_t executions(uint32_t d, bool each, bool front) {
  * beyond: a loop's body is entered in each iteration that goes on. */
 static uint8_t starts_behind(const struct nsr_tree *t, const struct side *q,
                              const struct side *c, uint32_t loop, uint32_t d) {
-  uint32_t body = nsr_common_body(t, loop);
+  uint32_t body = t->scopes[loop].body;
   if (!nsr_common_in(t, q->work->scope, body) ||
       !nsr_common_in(t, c->work->scope, body))
     return 0;

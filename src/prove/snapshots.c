@@ -487,7 +487,7 @@ enum nsr_status nsr_snapshots_find(struct nsr_ctx *ctx,
     f.v[i] = nothing;
   for (uint32_t i = 0; i < s->nsteps; i++)
     if (s->steps[i].kind == NSR_STEP_LOOP)
-      f.body[i] = nsr_common_body(s->tree, s->steps[i].work);
+      f.body[i] = s->tree->scopes[s->steps[i].work].body;
   struct nsr_walker w = {&f,        begin_item, again,   NULL,
                          take_step, enter_loop, end_way, leave_loop,
                          enter_arm, leave_arm};

@@ -360,7 +360,7 @@ static enum nsr_status prepare(struct starts *x) {
   for (size_t i = 0; i < x->npairs; i++) {
     struct nsr_start_pair *p = &x->pairs[i];
     p->ordered = false;
-    x->body[i] = begin_of(s, nsr_common_body(s->tree, p->loop), p->q);
+    x->body[i] = begin_of(s, s->tree->scopes[p->loop].body, p->q);
     x->loop[i] = begin_of(s, p->loop, p->q);
   }
   for (uint32_t i = 0; i < s->nsteps; i++)

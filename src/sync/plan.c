@@ -298,7 +298,7 @@ static enum nsr_status find_snapshots(struct plan *p) {
                                           w->mirror,
                                           w->less,
                                           w->of,
-                                          nsr_common_body(p->t, w->of),
+                                          p->t->scopes[w->of].body,
                                           0,
                                           {0}});
     struct nsr_plan_snapshot *s = &p->snapshots.v[k];

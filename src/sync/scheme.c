@@ -214,7 +214,7 @@ static enum nsr_status find_uses(struct choice *p) {
     const struct nsr_plan_wait *w = &p->c->waits.v[i];
     struct nsr_uses *u = &p->c->uses[engine_of(p, w)];
     uint32_t scope = w->back == NSR_AT_ENTRY ? p->t->scopes[w->of].parent
-                     : w->back               ? nsr_common_body(p->t, w->of)
+                     : w->back               ? p->t->scopes[w->of].body
                      : w->at == NSR_NONE     ? p->t->works[w->c].scope
                                              : p->t->scopes[w->at].parent;
     if (w->is_reg)

@@ -34,7 +34,7 @@ static bool is_constant(const struct maker *p, const struct nsr_need *need) {
 static int64_t less_at_start(const struct maker *p,
                              const struct nsr_need *need) {
   const struct nsr_counts *c = &p->c->counts;
-  uint32_t body = nsr_common_body(p->t, need->of);
+  uint32_t body = p->t->scopes[need->of].body;
   uint32_t scope =
       need->back == NSR_AT_ENTRY ? p->t->scopes[need->of].parent : body;
   return nsr_count_ahead(c, c->cell_of[need->p], scope,

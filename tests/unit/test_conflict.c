@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/work.h"
 #include "mem/conflict.h"
 #include "prng.h"
 
@@ -126,6 +127,54 @@ static void test_all_pairs(void **state) {
     assert_true(bad[w] > 0);
 }
 
+/* Whether `few` says what `all` does, in pairs or by crowds. */
+static bool says_all(const struct nsr_conflicts *few,
+                     const struct nsr_conflicts *all) {
+  size_t at = 0;
+  for (size_t i = 0; i < all->n; i++) {
+    const struct nsr_conflict *c = &all->v[i];
+    bool crowded = few->crowd[c->a] && few->crowd[c->b];
+    if (crowded && few->crowd[c->a] != few->crowd[c->b])
+      return false;
+    if (crowded)
+      continue;
+    if (at == few->n || few->v[at].a != c->a || few->v[at].b != c->b ||
+        few->v[at].overlap != c->overlap)
+      return false;
+    at++;
+  }
+  return at == few->n;
+}
+
+static void test_crowds(void **state) {
+  (void)state;
+  struct prng r = prng_seed(__func__, 3);
+  size_t crowded = 0, pairs = 0;
+  for (int round = 0; round < 400; round++) {
+    struct nsr_ctx *ctx = nsr_ctx_new();
+    struct nsr_access v[MOST];
+    struct nsr_conflicts all, few;
+    size_t most = (size_t)prng_in(&r, 0, 12), of[MOST] = {0};
+    for (uint32_t i = 0; i < MOST; i++) {
+      v[i] = i && !prng_in(&r, 0, 3) ? v[prng_in(&r, 0, (int64_t)i - 1)]
+                                     : random_access(&r);
+      v[i].owner = i;
+    }
+    assert_int_equal(nsr_conflicts_find(ctx, NSR_KEEP, v, MOST, &all), NSR_OK);
+    assert_int_equal(nsr_conflicts_few(ctx, NSR_KEEP, v, MOST, most, &few),
+                     NSR_OK);
+    assert_true(says_all(&few, &all));
+    for (size_t i = 0; i < few.n; i++, pairs++)
+      of[few.crowd[few.v[i].a] ? few.v[i].b : few.v[i].a] += 1;
+    for (uint32_t i = 0; i < MOST; i++) {
+      assert_true(few.crowd[i] || of[i] <= most + 1);
+      crowded += few.crowd[i] > 0;
+    }
+    nsr_ctx_free(ctx);
+  }
+  assert_true(crowded > 1000 && pairs > 1000);
+}
+
 static void test_order_of_input(void **state) {
   (void)state;
   struct prng r = prng_seed(__func__, 2);
@@ -164,6 +213,33 @@ static struct nsr_access element(uint32_t owner, enum nsr_role role,
   struct nsr_access a = {.owner = owner};
   nsr_footprint_of(&kernel, &op, NSR_NONE, NULL, &a.footprint);
   return a;
+}
+
+/* All windows of a buffer that hold its middle, and tiles elsewhere. */
+static void test_crowd_growth(void **state) {
+  (void)state;
+  enum { N = 20000 };
+  struct nsr_access *v = calloc(2 * N, sizeof *v);
+  uint64_t units[2];
+  assert_non_null(v);
+  for (int i = 0; i < 2; i++) {
+    struct nsr_ctx *ctx = nsr_ctx_new();
+    uint32_t n = i ? N : N / 4;
+    struct nsr_conflicts got;
+    for (uint32_t k = 0; k < n; k++) {
+      v[k] = element(k, k % 3 ? NSR_R : NSR_W, 4 * (int64_t)k);
+      v[k].footprint.hi = 8 * (int64_t)n - 4 * (int64_t)k;
+      v[k].footprint.run = v[k].footprint.hi - v[k].footprint.lo;
+      v[n + k] = element(n + k, NSR_RW, 8 * ((int64_t)n + k));
+    }
+    assert_int_equal(nsr_conflicts_few(ctx, NSR_KEEP, v, 2 * n, 20, &got),
+                     NSR_OK);
+    assert_true(got.ncrowds == 1 && got.n < (size_t)25 * n);
+    units[i] = nsr_work(ctx, NSR_WORK_MEM);
+    nsr_ctx_free(ctx);
+  }
+  assert_true(units[1] < 5 * units[0]);
+  free(v);
 }
 
 /* Many readers of one word and one writer; many words with one writer each:
@@ -246,9 +322,13 @@ static void test_no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_all_pairs), cmocka_unit_test(test_order_of_input),
-      cmocka_unit_test(test_many),      cmocka_unit_test(test_tiles),
+      cmocka_unit_test(test_all_pairs),
+      cmocka_unit_test(test_order_of_input),
+      cmocka_unit_test(test_many),
+      cmocka_unit_test(test_tiles),
       cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_crowds),
+      cmocka_unit_test(test_crowd_growth),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

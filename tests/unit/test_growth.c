@@ -203,6 +203,83 @@ static void one_tensor(const struct text *t, int n) {
   }
 }
 
+/* A window of one tensor, written or read: nearly all are different, and many
+ * overlap. at: added to where it is. */
+static void window(const struct text *t, int i, unsigned spread,
+                   const char *at) {
+  uint32_t x = (uint32_t)i * UINT32_C(2654435761);
+  unsigned first = (x >> 8) % spread, words = 1 + (x >> 20) % 64;
+  if (mine(t, i) && i % 3 == 0)
+    nsr_strbuf_printf(t->b, " copy w0+%u%s[4*%u], x%d[4*%u]\n", 4 * first, at,
+                      words, i % 8, words);
+  else if (mine(t, i))
+    nsr_strbuf_printf(t->b, " copy x%d[4*%u], w0+%u%s[4*%u]\n", i % 8, words,
+                      4 * first, at, words);
+  line(t, "sync");
+}
+
+static void windows(const struct text *t, int n) {
+  for (int i = 0; i < n; i++)
+    window(t, i, 512, "");
+}
+
+/* One behind the other, each over most of the one before. */
+static void sliding(const struct text *t, int n) {
+  for (int i = 0; i < n; i++) {
+    if (mine(t, i) && i / 7 % 2)
+      nsr_strbuf_printf(t->b, " copy w0+%d[4*64], x%d[4*64]\n", 4 * i, i % 8);
+    else if (mine(t, i))
+      nsr_strbuf_printf(t->b, " copy x%d[4*64], w0+%d[4*64]\n", i % 8, 4 * i);
+    line(t, "sync");
+  }
+}
+
+static void windows_in_loop(const struct text *t, int n) {
+  begin(t, 0);
+  windows(t, n);
+  finish(t, 0);
+}
+
+/* The address goes on, or turns, with each iteration. */
+static void moving_windows(const struct text *t, int n) {
+  line(t, "mov r8, 0");
+  begin(t, 0);
+  for (int i = 0; i < n; i++)
+    window(t, i, 512, "+r8");
+  line(t, "add r8, r8, 2304");
+  finish(t, 0);
+}
+
+static void turning_windows(const struct text *t, int n) {
+  line(t, "mov r8, 0");
+  begin(t, 0);
+  for (int i = 0; i < n; i++)
+    window(t, i, 512, "+r8");
+  line(t, "add r8, r8, 2304");
+  line(t, "rem r8, r8, 6912");
+  finish(t, 0);
+}
+
+static void windows_in_loops(const struct text *t, int n) {
+  for (int i = 0; i < n; i += 4) {
+    begin(t, i);
+    for (int k = i; k < i + 4; k++)
+      window(t, k, 64, "");
+    finish(t, i);
+  }
+}
+
+static void windows_in_arms(const struct text *t, int n) {
+  begin(t, 0);
+  for (int i = 0; i < n; i += 2) {
+    nsr_strbuf_printf(t->b, " br.lt r5, %d, a%d\n", i % 4, i);
+    window(t, i, 64, "");
+    window(t, i + 1, 64, "");
+    nsr_strbuf_printf(t->b, "a%d:\n", i);
+  }
+  finish(t, 0);
+}
+
 static const struct {
   const char *name;
   void (*write)(const struct text *t, int n);
@@ -220,6 +297,13 @@ static const struct {
     {"arms of few buffers", arms_of_few},
     {"arms in arms", arms_in_arms},
     {"one tensor", one_tensor},
+    {"windows", windows},
+    {"sliding windows", sliding},
+    {"windows in a loop", windows_in_loop},
+    {"moving windows", moving_windows},
+    {"turning windows", turning_windows},
+    {"windows in loops", windows_in_loops},
+    {"windows in arms", windows_in_arms},
 };
 enum { NSHAPES = sizeof shapes / sizeof *shapes };
 
@@ -235,6 +319,10 @@ static const char *kernel_text(struct nsr_ctx *ctx, int shape, int n) {
   for (int i = 0; i < 8; i++)
     nsr_strbuf_printf(&b, ".tensor v%d sbuf f32 [1, 4] at %d:1, 0 scratch\n", i,
                       10 + i);
+  for (int i = 0; i < 8; i++)
+    nsr_strbuf_printf(&b,
+                      ".tensor x%d sbuf f32 [1, 64] at %d:1, 161024 scratch\n",
+                      i, 10 + i);
   for (int i = 0; i < 64; i++)
     nsr_strbuf_printf(
         &b, ".tensor w%d sbuf f32 [1, 40000] at %d:1, 0 scratch\n", i, 64 + i);
