@@ -29,16 +29,30 @@ struct finder {
 
 /* ---- groups */
 
+/* Member by member: what is between them may be anything in `f`. */
+static void copy_footprint(struct nsr_footprint *out,
+                           const struct nsr_footprint *f) {
+  out->space = f->space;
+  out->role = NSR_R;
+  out->kind = f->kind;
+  out->ndims = f->ndims;
+  out->part = f->part;
+  out->nparts = f->nparts;
+  out->lo = f->lo;
+  out->hi = f->hi;
+  out->run = f->run;
+  memcpy(out->dims, f->dims, sizeof out->dims);
+}
+
 static void make_key(const struct nsr_footprint *footprint,
                      const struct nsr_pattern *pattern, bool moves,
                      uint32_t tensor, struct key *out) {
   memset(out, 0, sizeof *out);
-  out->footprint = *footprint;
-  out->footprint.role = NSR_R;
+  copy_footprint(&out->footprint, footprint);
   out->tensor = tensor;
   if (!moves)
     return;
-  out->pattern = *pattern;
+  memcpy(&out->pattern, pattern, sizeof out->pattern);
   out->pattern.op.role = NSR_R;
   out->pattern.op.acc = false;
   out->pattern.op.dtype = /* what counts of it */

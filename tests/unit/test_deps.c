@@ -1,6 +1,10 @@
 /* test_deps.c - explicit waits, dependences, distances, lost order. */
 #include "passes.h"
 
+#include "dep/distance.h"
+#include "dep/explicit.h"
+#include "ir/islands.h"
+
 #define HEAD                                                                   \
   ".isa tile64\n.queue q0 sp\n.queue q1 act\n.queue q2 sp\n"                   \
   ".tensor n dram i32 [1] at 0 input range 0 4\n"                              \
@@ -598,6 +602,48 @@ static void test_hidden(void **state) {
   CHECK_CASES(hidden, NSR_STAGE_DEPS);
 }
 
+/* ---- keys */
+
+/* Patterns are compared byte by byte: nothing of what lay in memory before may
+ * show. */
+static void test_patterns(void **state) {
+  (void)state;
+  const char *text = HEAD ".engine act\n copy b[2*4], a[2*8]\n sync\n halt\n"
+                          ".engine sp\n dma q0, b[4*4], x[4*4]\n"
+                          " sync\n halt\n";
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  struct nsr_program p;
+  struct nsr_tree t;
+  struct nsr_islands islands;
+  struct nsr_distances d;
+  uint32_t *target, patterns = 0;
+  assert_int_equal(nsr_program_build(ctx, assemble(ctx, text), &p), NSR_OK);
+  assert_int_equal(nsr_tree_build(ctx, &p, &(struct nsr_key_loads){0}, &t),
+                   NSR_OK);
+  assert_int_equal(nsr_islands_find(ctx, &t, NULL, 0, &islands), NSR_OK);
+  assert_int_equal(nsr_explicit_map(ctx, &t, &islands, false, &target), NSR_OK);
+  assert_int_equal(nsr_tree_linearize(ctx, &t, &islands, &target), NSR_OK);
+  assert_int_equal(nsr_distances_init(ctx, &t, &d), NSR_OK);
+  for (uint32_t w = 0; w < t.nworks; w++) {
+    const struct nsr_stream *s = p.stream[t.works[w].engine];
+    struct nsr_insn insn[2];
+    struct nsr_pattern of[2];
+    for (int i = 0; i < 2; i++) {
+      memset(&insn[i], i ? 0x55 : 0xaa, sizeof insn[i]);
+      assert_int_equal(
+          nsr_stream_decode(ctx, p.k, s, t.works[w].insn, &insn[i]), NSR_OK);
+    }
+    for (int o = 0; o < insn[0].noperands; o++, patterns++) {
+      memset(of, 0xcc, sizeof of);
+      for (int i = 0; i < 2; i++)
+        nsr_pattern_of(&d, w, &insn[i], o, &of[i]);
+      assert_memory_equal(&of[0], &of[1], sizeof of[0]);
+    }
+  }
+  assert_int_equal(patterns, 4);
+  nsr_ctx_free(ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hidden),    cmocka_unit_test(test_words),
@@ -605,7 +651,7 @@ int main(void) {
       cmocka_unit_test(test_ways),      cmocka_unit_test(test_races),
       cmocka_unit_test(test_privates),  cmocka_unit_test(test_rounds),
       cmocka_unit_test(test_distances), cmocka_unit_test(test_rotations),
-      cmocka_unit_test(test_nests),
+      cmocka_unit_test(test_nests),     cmocka_unit_test(test_patterns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
