@@ -1,7 +1,7 @@
 /* trips.c - counting loops, by reaching definitions along dominators. */
 #include "mem/trips.h"
 
-#include "base/vec.h"
+#include "base/arena.h"
 
 enum {
   MAX_STEPS = 4,       /* back from a register to a constant or a load */
@@ -17,7 +17,11 @@ struct interval {
 
 struct definition {
   uint32_t insn, block;
-  uint32_t next; /* of the same register, NSR_NONE: none */
+};
+
+/* Places first..end-1. */
+struct places {
+  uint32_t first, end;
 };
 
 /* One stream. */
@@ -25,10 +29,17 @@ struct counting {
   struct nsr_ctx *ctx;
   const struct nsr_cfg *g;
   const struct nsr_stream *s;
-  NSR_VEC(struct definition) defs;
-  uint32_t *first; /* by register: its definitions */
-  bool *every;     /* by block, of the loop that is looked at */
-  uint64_t effort; /* left */
+  /* A place by block, so that each loop is a run of them and a way that goes
+   * back to no header only goes up. */
+  uint32_t *place;
+  struct places *loops; /* by loop: of its blocks */
+  /* In preorder of the tree of dominators, by block: the block, up to those
+   * that it dominates. */
+  struct places *dominated;
+  struct definition *defs; /* by register, then by place */
+  uint32_t *first;         /* by register: its own are first[r]..first[r+1]-1 */
+  bool *every;             /* by block, of the loop that is looked at */
+  uint64_t effort;         /* left */
 };
 
 uint64_t nsr_trips_times(uint64_t a, uint64_t b) {
@@ -46,20 +57,69 @@ static enum nsr_status decode(const struct counting *c, uint32_t i,
   return nsr_stream_decode(c->ctx, c->g->program->k, c->s, i, x);
 }
 
-static enum nsr_status list_definitions(struct counting *c) {
-  const struct nsr_node *nodes = c->g->program->nodes[c->g->engine];
-  uint32_t n = c->g->program->k->isa->registers;
-  NSR_NEW(c->ctx, NSR_SCRATCH, c->first, n);
-  NSR_NEW(c->ctx, NSR_SCRATCH, c->every, c->g->nblocks);
+/* Sizes of subtrees from the leaves up, then places from the root down. */
+static enum nsr_status find_dominated(struct counting *c) {
+  const struct nsr_cfg *g = c->g;
+  uint32_t *size;
+  NSR_NEW(c->ctx, NSR_SCRATCH, c->dominated, g->nblocks);
+  NSR_NEW(c->ctx, NSR_SCRATCH, size, g->nblocks);
+  for (uint32_t i = g->norder; i-- > 0;) {
+    uint32_t b = g->order[i];
+    size[b]++;
+    if (i > 0)
+      size[g->blocks[b].idom] += size[b];
+  }
+  for (uint32_t i = 0; i < g->norder; i++) {
+    uint32_t b = g->order[i], up = g->blocks[b].idom, n = size[b];
+    uint32_t at = i ? c->dominated[up].first + (size[up] -= n) : 0;
+    c->dominated[b] = (struct places){at, at + n};
+  }
+  return NSR_OK;
+}
+
+/* In reverse postorder, but a loop as a whole where its header is. order: the
+ * blocks by place. */
+static enum nsr_status find_places(struct counting *c, uint32_t **order) {
+  const struct nsr_cfg *g = c->g;
+  uint32_t top = 0, *next; /* by loop: the next free place */
+  NSR_NEW(c->ctx, NSR_SCRATCH, c->place, g->nblocks);
+  NSR_NEW(c->ctx, NSR_SCRATCH, c->loops, g->nloops);
+  NSR_NEW(c->ctx, NSR_SCRATCH, next, g->nloops);
+  NSR_NEW(c->ctx, NSR_SCRATCH, *order, g->norder);
+  for (uint32_t i = 0; i < g->norder; i++) {
+    uint32_t b = g->order[i], l = g->blocks[b].loop;
+    if (l != NSR_NONE && g->loops[l].header == b) {
+      uint32_t up = g->loops[l].parent, n = g->loops[l].nblocks;
+      uint32_t *from = up == NSR_NONE ? &top : &next[up];
+      c->loops[l] = (struct places){*from, *from + n};
+      next[l] = *from;
+      *from += n;
+    }
+    c->place[b] = l == NSR_NONE ? top++ : next[l]++;
+    (*order)[c->place[b]] = b;
+  }
+  return NSR_OK;
+}
+
+static enum nsr_status list_definitions(struct counting *c,
+                                        const uint32_t *order) {
+  const struct nsr_cfg *g = c->g;
+  const struct nsr_node *nodes = g->program->nodes[g->engine];
+  uint32_t n = g->program->k->isa->registers, *next;
+  NSR_NEW(c->ctx, NSR_SCRATCH, c->first, n + 1);
+  NSR_NEW(c->ctx, NSR_SCRATCH, next, n);
+  NSR_NEW(c->ctx, NSR_SCRATCH, c->every, g->nblocks);
+  for (uint32_t i = 0; i < c->s->n; i++)
+    if (nodes[i].dst >= 0)
+      c->first[nodes[i].dst + 1]++;
   for (uint32_t r = 0; r < n; r++)
-    c->first[r] = NSR_NONE;
-  for (uint32_t i = 0; i < c->s->n; i++) {
-    uint32_t block = c->g->block_of[i];
-    if (nodes[i].dst < 0 || c->g->blocks[block].idom == NSR_NONE)
-      continue;
-    NSR_PUSH(c->ctx, NSR_SCRATCH, &c->defs,
-             (struct definition){i, block, c->first[nodes[i].dst]});
-    c->first[nodes[i].dst] = (uint32_t)c->defs.n - 1;
+    c->first[r + 1] += next[r] = c->first[r];
+  NSR_NEW(c->ctx, NSR_SCRATCH, c->defs, c->first[n]);
+  for (uint32_t i = 0; i < g->norder; i++) {
+    const struct nsr_block *b = &g->blocks[order[i]];
+    for (uint32_t j = b->first; j < b->first + b->n; j++)
+      if (nodes[j].dst >= 0)
+        c->defs[next[nodes[j].dst]++] = (struct definition){j, order[i]};
   }
   return NSR_OK;
 }
@@ -73,87 +133,76 @@ static bool spend(struct counting *c) {
   return c->effort > 0;
 }
 
-/* Without effort left: no. */
-static bool dominates(struct counting *c, uint32_t a, uint32_t b) {
-  const struct nsr_block *blocks = c->g->blocks;
-  for (; blocks[b].rpo > blocks[a].rpo && c->effort; c->effort--)
-    b = blocks[b].idom;
-  return a == b;
+/* Both can be reached. */
+static bool dominates(const struct counting *c, uint32_t a, uint32_t b) {
+  uint32_t at = c->dominated[b].first;
+  return c->dominated[a].first <= at && at < c->dominated[a].end;
 }
 
-/* The innermost loop around both blocks, NSR_NONE: none. */
-static uint32_t loop_around(const struct nsr_cfg *g, uint32_t a, uint32_t b) {
-  uint32_t l = g->blocks[a].loop;
-  while (l != NSR_NONE && !nsr_cfg_in_loop(g, b, l))
-    l = g->loops[l].parent;
-  return l;
+/* Whether a block lies in a loop; in none does any. */
+static bool lies_in(const struct counting *c, uint32_t block, uint32_t loop) {
+  return loop != NSR_NONE && c->loops[loop].first <= c->place[block] &&
+         c->place[block] < c->loops[loop].end;
 }
 
-/* Where one enters the outermost loop around a block inside another loop (or
- * inside none); the block itself, if there is none. Without the other loop's
- * way back these lie in reverse postorder. */
-static uint32_t way_in(const struct nsr_cfg *g, uint32_t block,
-                       uint32_t around) {
-  for (uint32_t l = g->blocks[block].loop; l != around; l = g->loops[l].parent)
-    block = g->loops[l].header;
-  return block;
-}
-
-/* The last definition of a register in front of instruction `at`, on the way
- * of dominators, outside a loop (NSR_NONE: anywhere). */
-static uint32_t nearest(struct counting *c, int reg, uint32_t at,
-                        uint32_t loop) {
-  const struct nsr_cfg *g = c->g;
-  uint32_t best = NSR_NONE, to = g->block_of[at];
-  for (uint32_t d = c->first[reg]; d != NSR_NONE && spend(c);
-       d = c->defs.v[d].next) {
-    const struct definition *x = &c->defs.v[d];
-    const struct definition *y = best == NSR_NONE ? x : &c->defs.v[best];
-    if (loop != NSR_NONE && nsr_cfg_in_loop(g, x->block, loop))
-      continue;
-    bool before = x->block == to ? x->insn < at : dominates(c, x->block, to);
-    if (before && (best == NSR_NONE ||
-                   (x->block == y->block ? x->insn > y->insn
-                                         : dominates(c, y->block, x->block))))
-      best = d;
+/* The first definition of a register that does not lie in front of instruction
+ * insn of the block at a place. */
+static uint32_t first_behind(const struct counting *c, int reg, uint32_t place,
+                             uint32_t insn) {
+  uint32_t lo = c->first[reg], hi = c->first[reg + 1];
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2, at = c->place[c->defs[mid].block];
+    if (at < place || (at == place && c->defs[mid].insn < insn))
+      lo = mid + 1;
+    else
+      hi = mid;
   }
-  return best;
+  return lo;
 }
 
-/* Whether another definition may come between d and the place: it can be
- * reached from d, and the place from it, without passing d again. */
-static bool comes_between(struct counting *c, const struct definition *d,
-                          const struct definition *other, uint32_t at) {
-  const struct nsr_cfg *g = c->g;
-  uint32_t to = g->block_of[at];
-  if (other->block == d->block && other->insn < d->insn)
-    return false;
-  if (!dominates(c, d->block, other->block))
-    return false;
-  uint32_t around = loop_around(g, other->block, to);
-  if (around != NSR_NONE && !nsr_cfg_in_loop(g, d->block, around))
-    return true;
-  if (other->block == to)
-    return other->insn < at;
-  return g->blocks[way_in(g, other->block, around)].rpo <
-         g->blocks[way_in(g, to, around)].rpo;
+/* A loop's definitions of a register; in no loop there are none. */
+static struct places defined_in(const struct counting *c, int reg,
+                                uint32_t loop) {
+  if (loop == NSR_NONE)
+    return (struct places){0, 0};
+  return (struct places){first_behind(c, reg, c->loops[loop].first, 0),
+                         first_behind(c, reg, c->loops[loop].end, 0)};
+}
+
+/* Whether a loop around a block, and not around d, sets the register outside a
+ * loop in it (NSR_NONE: anywhere). */
+static bool comes_again(const struct counting *c, int reg, uint32_t d,
+                        uint32_t block, uint32_t loop) {
+  uint32_t around = NSR_NONE;
+  for (uint32_t l = c->g->blocks[block].loop;
+       l != NSR_NONE && !lies_in(c, c->defs[d].block, l);
+       l = c->g->loops[l].parent)
+    around = l;
+  struct places all = defined_in(c, reg, around);
+  struct places inside = defined_in(c, reg, loop);
+  return around != NSR_NONE && all.end - all.first > inside.end - inside.first;
 }
 
 /* The one definition that gives a register its value in front of `at`, those
- * in the loop apart; NSR_NONE: there may be others. */
+ * in a loop around that apart (NSR_NONE: none is); NSR_NONE: there may be
+ * others. It is the nearest that dominates `at`; another one that is reached
+ * from it lies between them, or in a loop around `at`, but not around it. */
 static uint32_t reaching(struct counting *c, int reg, uint32_t at,
                          uint32_t loop) {
-  uint32_t d = nearest(c, reg, at, loop);
-  if (d == NSR_NONE)
+  uint32_t block = c->g->block_of[at];
+  uint32_t end = first_behind(c, reg, c->place[block], at), d = end;
+  while (d > c->first[reg] && spend(c) &&
+         (lies_in(c, c->defs[d - 1].block, loop) ||
+          !dominates(c, c->defs[d - 1].block, block)))
+    d--;
+  if (d == c->first[reg] || c->effort == 0)
     return NSR_NONE;
-  for (uint32_t o = c->first[reg]; o != NSR_NONE && spend(c);
-       o = c->defs.v[o].next) {
-    const struct definition *x = &c->defs.v[o];
-    bool inside = loop != NSR_NONE && nsr_cfg_in_loop(c->g, x->block, loop);
-    if (o != d && !inside && comes_between(c, &c->defs.v[d], x, at))
+  d--;
+  for (uint32_t o = d + 1; o < end; o++)
+    if (!lies_in(c, c->defs[o].block, loop) &&
+        dominates(c, c->defs[d].block, c->defs[o].block))
       return NSR_NONE;
-  }
-  return c->effort ? d : NSR_NONE;
+  return comes_again(c, reg, d, block, loop) ? NSR_NONE : d;
 }
 
 /* ---- intervals */
@@ -208,7 +257,7 @@ static enum nsr_status value(struct counting *c, const struct nsr_val *v,
     return NSR_OK;
   }
   uint32_t d = steps ? reaching(c, v->v, at, loop) : NSR_NONE;
-  return d == NSR_NONE ? NSR_OK : result(c, c->defs.v[d].insn, steps - 1, out);
+  return d == NSR_NONE ? NSR_OK : result(c, c->defs[d].insn, steps - 1, out);
 }
 
 /* ---- loops */
@@ -217,22 +266,13 @@ static enum nsr_status value(struct counting *c, const struct nsr_val *v,
  * anything else with it. */
 static enum nsr_status step_of(struct counting *c, uint32_t loop, int reg,
                                int32_t *step) {
-  uint32_t found = NSR_NONE;
+  struct places in = defined_in(c, reg, loop);
+  const struct definition *d = &c->defs[in.first];
   struct nsr_insn x;
   *step = 0;
-  for (uint32_t d = c->first[reg]; d != NSR_NONE; d = c->defs.v[d].next) {
-    const struct definition *y = &c->defs.v[d];
-    if (!spend(c))
-      return NSR_OK;
-    if (!nsr_cfg_in_loop(c->g, y->block, loop))
-      continue;
-    if (found != NSR_NONE || !c->every[y->block])
-      return NSR_OK;
-    found = y->insn;
-  }
-  if (found == NSR_NONE)
+  if (in.end - in.first != 1 || !c->every[d->block])
     return NSR_OK;
-  NSR_TRY(decode(c, found, &x));
+  NSR_TRY(decode(c, d->insn, &x));
   bool add = x.desc->ctl == NSR_CTL_ADD, sub = x.desc->ctl == NSR_CTL_SUB;
   if (x.desc->cls != NSR_CONTROL || !(add || sub) || !x.a.is_reg ||
       x.a.v != reg || x.b.is_reg || x.b.v == INT32_MIN)
@@ -241,12 +281,9 @@ static enum nsr_status step_of(struct counting *c, uint32_t loop, int reg,
   return NSR_OK;
 }
 
-/* Without effort left: yes. */
-static bool changes_in(struct counting *c, uint32_t loop, int reg) {
-  for (uint32_t d = c->first[reg]; d != NSR_NONE; d = c->defs.v[d].next)
-    if (!spend(c) || nsr_cfg_in_loop(c->g, c->defs.v[d].block, loop))
-      return true;
-  return false;
+static bool changes_in(const struct counting *c, uint32_t loop, int reg) {
+  struct places in = defined_in(c, reg, loop);
+  return in.first < in.end;
 }
 
 static enum nsr_cc inverse(enum nsr_cc cc) {
@@ -294,7 +331,7 @@ static bool starts_anew(struct counting *c, uint32_t loop, int reg) {
   uint32_t at = c->g->blocks[c->g->loops[loop].header].first;
   uint32_t d = reaching(c, reg, at, loop);
   return d != NSR_NONE && (around == NSR_NONE ||
-                           nsr_cfg_in_loop(c->g, c->defs.v[d].block, around));
+                           nsr_cfg_in_loop(c->g, c->defs[d].block, around));
 }
 
 /* Of one test in each iteration, with a way out of the loop. */
@@ -347,26 +384,39 @@ static enum nsr_status count_loop(struct counting *c, uint32_t loop,
   return NSR_OK;
 }
 
+/* All loops, as one engine says. */
+static enum nsr_status count_loops(struct counting *c, const struct nsr_tree *t,
+                                   uint64_t *out) {
+  int e = c->g->engine;
+  uint32_t *order;
+  NSR_TRY(find_dominated(c));
+  NSR_TRY(find_places(c, &order));
+  NSR_TRY(list_definitions(c, order));
+  c->effort = ENOUGH + EFFORT * (uint64_t)c->g->nblocks;
+  for (uint32_t s = 1; s < t->nscopes; s++) {
+    uint64_t n;
+    if (t->scopes[s].kind != NSR_SCOPE_LOOP || !nsr_common_runs(t, s, e))
+      continue;
+    uint32_t entry = t->local[e].scopes[t->scopes[s].local[e]].entry;
+    NSR_TRY(count_loop(c, c->g->blocks[c->g->block_of[entry]].loop, &n));
+    out[s] = n < out[s] ? n : out[s];
+  }
+  return NSR_OK;
+}
+
 enum nsr_status nsr_trips_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
                                uint64_t **out) {
   NSR_NEW(ctx, NSR_SCRATCH, *out, t->nscopes);
   for (uint32_t s = 0; s < t->nscopes; s++)
     (*out)[s] = t->scopes[s].kind == NSR_SCOPE_LOOP ? NSR_ENDLESS : 1;
   for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    struct nsr_mark mark = nsr_scratch_mark(ctx);
     struct counting c = {
         .ctx = ctx, .g = t->local[e].cfg, .s = t->program->stream[e]};
     if (!c.s)
       continue;
-    NSR_TRY(list_definitions(&c));
-    c.effort = ENOUGH + EFFORT * (uint64_t)c.g->nblocks;
-    for (uint32_t s = 1; s < t->nscopes; s++) {
-      uint64_t n;
-      if (t->scopes[s].kind != NSR_SCOPE_LOOP || !nsr_common_runs(t, s, e))
-        continue;
-      uint32_t entry = t->local[e].scopes[t->scopes[s].local[e]].entry;
-      NSR_TRY(count_loop(&c, c.g->blocks[c.g->block_of[entry]].loop, &n));
-      (*out)[s] = n < (*out)[s] ? n : (*out)[s];
-    }
+    NSR_TRY(count_loops(&c, t, *out));
+    nsr_scratch_release(ctx, mark);
   }
   return NSR_OK;
 }
@@ -377,7 +427,6 @@ enum nsr_status nsr_trips_entries(struct nsr_ctx *ctx, const struct nsr_tree *t,
   NSR_TRY(nsr_trips_find(ctx, t, &trips));
   NSR_NEW(ctx, NSR_SCRATCH, *out, t->nscopes);
   for (uint32_t s = 0; s < t->nscopes; s++)
-    (*out)[s] =
-        s ? nsr_trips_times((*out)[t->scopes[s].parent], trips[s]) : 1;
+    (*out)[s] = s ? nsr_trips_times((*out)[t->scopes[s].parent], trips[s]) : 1;
   return NSR_OK;
 }

@@ -68,6 +68,7 @@ nsr_report_kept(struct nsr_ctx *ctx, const struct nsr_program *p,
                 const struct nsr_tree *t, const uint32_t exit[NSR_MAX_ENGINES],
                 uint32_t exit_part, struct nsr_rewrite_report *r) {
   NSR_VEC(struct nsr_kept_barrier) kept = {0};
+  struct nsr_mark mark = nsr_scratch_mark(ctx);
   uint64_t *times = NULL;
   for (uint32_t i = 0; t && i < t->nparts; i++) {
     const struct nsr_part *part = &t->parts[i];
@@ -94,6 +95,7 @@ nsr_report_kept(struct nsr_ctx *ctx, const struct nsr_program *p,
                                        false, 1});
   r->kept = kept.v;
   r->nkept = (uint32_t)kept.n;
+  nsr_scratch_release(ctx, mark);
   return NSR_OK;
 }
 
