@@ -13,9 +13,16 @@
 
 void nsr_forms_forget(struct nsr_form *env, uint32_t nregs,
                       const uint64_t *set) {
-  for (uint32_t r = 0; r < nregs; r++)
-    if (nsr_bit(set, r))
-      env[r] = nsr_form_unknown;
+  for (uint32_t r = nsr_bits_next(set, nregs, 0); r < nregs;
+       r = nsr_bits_next(set, nregs, r + 1))
+    env[r] = nsr_form_unknown;
+}
+
+void nsr_forms_copy(struct nsr_form *to, const struct nsr_form *from,
+                    uint32_t nregs, const uint64_t *set) {
+  for (uint32_t r = nsr_bits_next(set, nregs, 0); r < nregs;
+       r = nsr_bits_next(set, nregs, r + 1))
+    to[r] = from[r];
 }
 
 /* ---- one round */
@@ -174,21 +181,19 @@ static enum nsr_barred ways_out(const struct nsr_round *r) {
 
 enum { MOST_ROUNDS = 64 }; /* after which all registers come back together */
 
-/* Registers of which forms are looked for. */
+/* What is looked for: the forms of the registers that the loop sets. Of other
+ * registers nothing is read here, nor written. */
 struct seek {
   uint32_t scope;
   bool trip;
-  const uint64_t *set;           /* those that the loop sets */
-  const struct nsr_form *before; /* in front of it */
-  struct nsr_form *fixed;        /* .. those that it does not set */
-  struct nsr_form *at;           /* after a symbolic round */
-  struct nsr_form *now;          /* room */
+  struct nsr_form *before; /* in front of the loop */
+  struct nsr_form *env;    /* that rounds run on */
   struct nsr_form *found;
   bool *turns; /* by register: constant in each round so far */
 };
 
 static bool sought(const struct seek *k, uint32_t q) {
-  return nsr_bit(k->set, q) && k->before[q].kind == NSR_FORM_CONST &&
+  return k->before[q].kind == NSR_FORM_CONST &&
          k->found[q].kind == NSR_FORM_UNKNOWN;
 }
 
@@ -211,23 +216,30 @@ static struct nsr_form affine(const struct seek *k, uint32_t q, int32_t step) {
   return f;
 }
 
+/* Whether a symbolic round makes it what some register was, plus a constant. */
+static bool starts(const struct seek *k, uint32_t q) {
+  return sought(k, q) && k->env[q].kind == NSR_FORM_START &&
+         !nsr_form_symbolic(&k->env[q]);
+}
+
 static void find_counters(const struct nsr_round *r, const struct seek *k) {
-  for (uint32_t q = 0; q < r->nregs; q++)
-    if (sought(k, q) && k->at[q].kind == NSR_FORM_START &&
-        !nsr_form_symbolic(&k->at[q]) && k->at[q].step == (int32_t)q)
-      k->found[q] = affine(k, q, k->at[q].base);
+  for (size_t i = 0; i < r->set.n; i++) {
+    uint32_t q = r->set.v[i];
+    if (starts(k, q) && k->env[q].step == (int32_t)q)
+      k->found[q] = affine(k, q, k->env[q].base);
+  }
 }
 
 /* What takes over a counter of the iteration before, as if it had always. */
 static void find_followers(const struct nsr_round *r, const struct seek *k) {
-  for (uint32_t q = 0; q < r->nregs; q++) {
-    if (!sought(k, q) || k->at[q].kind != NSR_FORM_START ||
-        nsr_form_symbolic(&k->at[q]))
+  for (size_t i = 0; i < r->set.n; i++) {
+    uint32_t q = r->set.v[i];
+    if (!starts(k, q))
       continue;
-    const struct nsr_form *of = &k->found[k->at[q].step];
+    const struct nsr_form *of = &k->found[k->env[q].step];
     if (of->kind == NSR_FORM_AFFINE && nsr_form_related(of, &k->before[q]) &&
         (uint32_t)k->before[q].base ==
-            (uint32_t)of->base - (uint32_t)of->step + (uint32_t)k->at[q].base)
+            (uint32_t)of->base - (uint32_t)of->step + (uint32_t)k->env[q].base)
       k->found[q] = affine(k, q, of->step);
   }
 }
@@ -235,29 +247,42 @@ static void find_followers(const struct nsr_round *r, const struct seek *k) {
 /* Starts a round with what turns; the values it then has. */
 static void start_round(const struct nsr_round *r, const struct seek *k,
                         int32_t *values) {
-  for (uint32_t q = 0; q < r->nregs; q++)
+  for (size_t i = 0; i < r->set.n; i++) {
+    uint32_t q = r->set.v[i];
     if (k->turns[q])
-      values[q] = k->now[q].base;
+      values[q] = k->env[q].base;
     else
-      k->now[q] = k->fixed[q];
+      k->env[q] = nsr_form_unknown;
+  }
 }
 
 /* What turns no longer is left out; false: something was. */
 static bool all_turn(const struct nsr_round *r, const struct seek *k) {
   bool all = true;
-  for (uint32_t q = 0; q < r->nregs; q++)
-    if (k->turns[q] && !is_constant(&k->now[q])) {
+  for (size_t i = 0; i < r->set.n; i++) {
+    uint32_t q = r->set.v[i];
+    if (k->turns[q] && !is_constant(&k->env[q])) {
       k->turns[q] = false;
       all = false;
     }
+  }
   return all;
 }
 
 static bool all_back(const struct nsr_round *r, const struct seek *k) {
-  for (uint32_t q = 0; q < r->nregs; q++)
-    if (k->turns[q] && k->now[q].base != k->before[q].base)
+  for (size_t i = 0; i < r->set.n; i++) {
+    uint32_t q = r->set.v[i];
+    if (k->turns[q] && k->env[q].base != k->before[q].base)
       return false;
+  }
   return true;
+}
+
+/* The registers that the loop sets, as in another place. */
+static void set_all(const struct nsr_round *r, struct nsr_form *to,
+                    const struct nsr_form *from) {
+  for (size_t i = 0; i < r->set.n; i++)
+    to[r->set.v[i]] = from[r->set.v[i]];
 }
 
 /* Runs rounds from the constants in front of the loop until all that turns has
@@ -265,15 +290,15 @@ static bool all_back(const struct nsr_round *r, const struct seek *k) {
 static uint32_t turn(struct nsr_round *r, const struct seek *k,
                      int32_t *values) {
   uint32_t left = 2 * MOST_ROUNDS, n = 0;
-  for (uint32_t q = 0; q < r->nregs; q++)
-    k->turns[q] = may_turn(k, q);
-  memcpy(k->now, k->before, r->nregs * sizeof *k->now);
+  for (size_t i = 0; i < r->set.n; i++)
+    k->turns[r->set.v[i]] = may_turn(k, r->set.v[i]);
+  set_all(r, k->env, k->before);
   while (left-- > 0 && n < MOST_ROUNDS) {
     start_round(r, k, values + (size_t)n * r->nregs);
-    run_round(r, k->now);
+    run_round(r, k->env);
     n++;
     if (!all_turn(r, k)) {
-      memcpy(k->now, k->before, r->nregs * sizeof *k->now);
+      set_all(r, k->env, k->before);
       n = 0;
     } else if (all_back(r, k)) {
       return n;
@@ -304,69 +329,60 @@ static struct nsr_form rotation(const struct nsr_round *r, const struct seek *k,
 }
 
 /* What comes back though others that turn do not: one at a time. */
-static void find_orbits(struct nsr_round *r, const struct seek *k) {
-  int32_t *values = r->turned;
-  for (uint32_t q = 0; q < r->nregs; q++) {
-    if (!may_turn(k, q))
-      continue;
-    int32_t v = k->before[q].base;
-    for (uint32_t n = 0; n < NSR_MAX_PERIOD; n++) {
-      values[(size_t)n * r->nregs] = v;
-      memcpy(k->now, k->fixed, r->nregs * sizeof *k->now);
-      k->now[q] = nsr_form_constant(v);
-      run_round(r, k->now);
-      if (!is_constant(&k->now[q]))
-        break;
-      v = k->now[q].base;
-      if (v == k->before[q].base) {
-        k->found[q] = rotation(r, k, values, n + 1);
-        break;
-      }
+static void find_orbit(struct nsr_round *r, const struct seek *k, uint32_t q) {
+  int32_t *values = r->turned, v = k->before[q].base;
+  for (uint32_t n = 0; n < NSR_MAX_PERIOD; n++) {
+    values[(size_t)n * r->nregs] = v;
+    for (size_t i = 0; i < r->set.n; i++)
+      k->env[r->set.v[i]] = nsr_form_unknown;
+    k->env[q] = nsr_form_constant(v);
+    run_round(r, k->env);
+    if (!is_constant(&k->env[q]))
+      return;
+    v = k->env[q].base;
+    if (v == k->before[q].base) {
+      k->found[q] = rotation(r, k, values, n + 1);
+      return;
     }
   }
 }
 
 static void find_rotations(struct nsr_round *r, const struct seek *k) {
   uint32_t n = turn(r, k, r->turned);
-  for (uint32_t q = 0; q < r->nregs && n > 0; q++)
-    if (k->turns[q])
+  for (size_t i = 0; i < r->set.n; i++) {
+    uint32_t q = r->set.v[i];
+    if (n > 0 && k->turns[q])
       k->found[q] = rotation(r, k, r->turned + q, n);
-  if (n == 0)
-    find_orbits(r, k);
+    else if (n == 0 && may_turn(k, q))
+      find_orbit(r, k, q);
+  }
 }
 
 void nsr_round_forms(struct nsr_round *r, uint32_t scope, bool trip,
-                     const uint64_t *set, struct nsr_form *env) {
-  const struct seek seek = {.scope = scope,
-                            .trip = trip,
-                            .set = set,
-                            .before = r->room[NSR_ROOM_BEFORE],
-                            .fixed = r->room[NSR_ROOM_FIXED],
-                            .at = r->room[NSR_ROOM_AT],
-                            .now = r->room[NSR_ROOM_NOW],
-                            .found = r->room[NSR_ROOM_FOUND],
-                            .turns = r->turns};
-  const struct seek *k = &seek;
-  size_t bytes = r->nregs * sizeof *env;
+                     struct nsr_form *env) {
+  const struct seek k = {.scope = scope,
+                         .trip = trip,
+                         .before = r->room[NSR_ROOM_BEFORE],
+                         .env = env,
+                         .found = r->room[NSR_ROOM_FOUND],
+                         .turns = r->turns};
   bool in_loop = r->in_loop;
-  memcpy(r->room[NSR_ROOM_BEFORE], env, bytes);
-  memcpy(k->fixed, env, bytes);
-  nsr_forms_forget(k->fixed, r->nregs, k->set);
-  memcpy(k->found, k->fixed, bytes);
-  memcpy(k->at, k->fixed, bytes);
-  for (uint32_t q = 0; q < r->nregs; q++)
-    if (nsr_bit(k->set, q))
-      k->at[q] = (struct nsr_form){
-          .kind = NSR_FORM_START, .step = (int32_t)q, .loop = NSR_NONE};
+  set_all(r, k.before, env);
+  for (size_t i = 0; i < r->set.n; i++) {
+    uint32_t q = r->set.v[i];
+    k.found[q] = nsr_form_unknown;
+    env[q] = (struct nsr_form){
+        .kind = NSR_FORM_START, .step = (int32_t)q, .loop = NSR_NONE};
+  }
   r->in_loop = in_loop && !trip; /* how it was left, a trip does not see */
-  run_round(r, k->at);
+  run_round(r, env);
   if (!trip)
     r->out = (uint8_t)ways_out(r);
-  find_counters(r, k);
-  find_followers(r, k);
-  find_rotations(r, k);
+  find_counters(r, &k);
+  find_followers(r, &k);
+  find_rotations(r, &k);
   r->in_loop = in_loop;
-  memcpy(env, k->found, bytes);
+  set_all(r, env, k.found);
 }
 
 enum nsr_status nsr_round_init(struct nsr_ctx *ctx, uint32_t nregs,

@@ -39,11 +39,9 @@ struct nsr_step {
 /* Whether barriers of the loop's own lie on a way, or on ways. */
 enum nsr_barred { NSR_BARRED_NONE, NSR_BARRED_SOME, NSR_BARRED_ALL };
 
+/* Forms of the registers that the loop sets. */
 enum nsr_round_room {
   NSR_ROOM_BEFORE, /* in front of the loop */
-  NSR_ROOM_FIXED,  /* .. what it does not set */
-  NSR_ROOM_AT,     /* behind a symbolic round */
-  NSR_ROOM_NOW,
   NSR_ROOM_FOUND,
   NSR_ROOM_START, /* of the round that runs */
   NSR_ROOM_BACK,  /* where ways lead back to the header */
@@ -84,15 +82,18 @@ NSR_MUST_USE enum nsr_status nsr_round_collect(struct nsr_ctx *ctx,
                                                const uint64_t *set,
                                                struct nsr_round *r);
 
-/* env holds the registers in front of the loop, or (trip) whenever it is
- * entered; makes them those at the start of its t-th iteration, or of that of a
- * trip. Induction by one symbolic round; rotation by running rounds until all
- * that turns comes back. */
+/* env holds the registers in front of the loop collected last, or (trip)
+ * whenever it is entered; makes them those at the start of its t-th iteration,
+ * or of that of a trip. Induction by one symbolic round; rotation by running
+ * rounds until all that turns comes back. */
 void nsr_round_forms(struct nsr_round *r, uint32_t scope, bool trip,
-                     const uint64_t *set, struct nsr_form *env);
+                     struct nsr_form *env);
 
 /* Registers in set are unknown. */
 void nsr_forms_forget(struct nsr_form *env, uint32_t nregs,
                       const uint64_t *set);
+/* .. as in another place. */
+void nsr_forms_copy(struct nsr_form *to, const struct nsr_form *from,
+                    uint32_t nregs, const uint64_t *set);
 
 #endif

@@ -14,15 +14,15 @@ struct build {
   const struct nsr_congruence *c;
   const struct nsr_cfg *g;
   uint32_t nregs;
-  struct nsr_pieces envs; /* a form by register */
+  struct nsr_pieces envs; /* a form by register, for some of them */
   struct nsr_pieces bits; /* a bit by register */
   struct nsr_round round; /* of the loop entered last */
   bool *every;
   uint8_t *back;
   uint8_t *leaves; /* by block: enum leaves, of the loop entered last */
   /* of the outermost loop around here */
-  struct nsr_form *before;  /* registers in front of it */
-  struct nsr_form *entered; /* registers in front of the loop entered last */
+  struct nsr_form *before;  /* in front of it: registers that it sets */
+  struct nsr_form *entered; /* the same, of the loop entered last */
   uint32_t *sets;           /* by register: places in it that set it */
   uint32_t *own_sets;       /* .. and in the rounds of the loop entered last */
   NSR_VEC(struct nsr_operand_form) forms;
@@ -107,10 +107,10 @@ static uint32_t loop_of(const struct build *b, uint32_t scope) {
 }
 
 /* An outermost loop begins. */
-static void enter_nest(struct build *b, uint32_t scope,
+static void enter_nest(struct build *b, uint32_t scope, const uint64_t *set,
                        const struct nsr_form *env) {
   const struct nsr_node *nodes = b->g->program->nodes[b->g->engine];
-  memcpy(b->before, env, b->nregs * sizeof *env);
+  nsr_forms_copy(b->before, env, b->nregs, set);
   memset(b->sets, 0, b->nregs * sizeof *b->sets);
   for (uint32_t s = scope; s <= b->t->scopes[scope].last; s++)
     for (uint32_t i = 0; i < b->t->scopes[s].nitems; i++) {
@@ -124,49 +124,62 @@ static void enter_nest(struct build *b, uint32_t scope,
 /* In front of a loop inside others. What only its own rounds set survives
  * between its trips: it is as if they followed each other from the start of
  * the outermost loop on. */
-static void find_survivors(const struct build *b, const uint64_t *set,
-                           struct nsr_form *env) {
+static void find_survivors(const struct build *b, struct nsr_form *env) {
   memset(b->own_sets, 0, b->nregs * sizeof *b->own_sets);
   for (size_t i = 0; i < b->round.steps.n; i++)
     if (b->round.steps.v[i].kind == NSR_STEP_OPERATION)
       b->own_sets[b->round.steps.v[i].x.dst]++;
-  for (uint32_t q = 0; q < b->nregs; q++)
-    if (nsr_bit(set, q))
-      env[q] = b->own_sets[q] == b->sets[q] ? b->before[q] : nsr_form_unknown;
+  for (size_t i = 0; i < b->round.set.n; i++) {
+    uint32_t q = b->round.set.v[i];
+    env[q] = b->own_sets[q] == b->sets[q] ? b->before[q] : nsr_form_unknown;
+  }
 }
 
 /* Whether a register has no form over all trips, and the same value at each
  * entry. */
-static bool any_trip(const struct build *b, const uint64_t *set,
-                     const struct nsr_form *env) {
-  for (uint32_t q = 0; q < b->nregs; q++)
-    if (nsr_bit(set, q) && env[q].kind == NSR_FORM_UNKNOWN &&
-        b->entered[q].kind == NSR_FORM_CONST)
+static bool any_trip(const struct build *b, const struct nsr_form *env) {
+  for (size_t i = 0; i < b->round.set.n; i++) {
+    uint32_t q = b->round.set.v[i];
+    if (env[q].kind == NSR_FORM_UNKNOWN && b->entered[q].kind == NSR_FORM_CONST)
       return true;
+  }
   return false;
+}
+
+/* What two ways make of some registers, exchanged. */
+static void swap_forms(const struct build *b, const uint64_t *set,
+                       struct nsr_form *one, struct nsr_form *other) {
+  for (uint32_t q = nsr_bits_next(set, b->nregs, 0); q < b->nregs;
+       q = nsr_bits_next(set, b->nregs, q + 1)) {
+    struct nsr_form f = one[q];
+    one[q] = other[q];
+    other[q] = f;
+  }
 }
 
 /* What is set in front of the loop counts from there, trip by trip. */
 static void find_trips(struct build *b, uint32_t scope, const uint64_t *set,
                        struct nsr_form *env) {
-  nsr_round_forms(&b->round, scope, true, set, b->entered);
-  for (uint32_t q = 0; q < b->nregs; q++)
-    if (nsr_bit(set, q) && env[q].kind == NSR_FORM_UNKNOWN)
+  swap_forms(b, set, b->entered, env);
+  nsr_round_forms(&b->round, scope, true, env);
+  for (size_t i = 0; i < b->round.set.n; i++) {
+    uint32_t q = b->round.set.v[i];
+    if (b->entered[q].kind != NSR_FORM_UNKNOWN)
       env[q] = b->entered[q];
+  }
 }
 
 static enum nsr_status enter_loop(struct build *b, uint32_t scope, bool in_loop,
-                                  uint64_t *set, struct nsr_form *env) {
+                                  const uint64_t *set, struct nsr_form *env) {
   uint32_t loop = loop_of(b, scope);
-  nsr_scopes_sets(b->t, scope, NULL, set, NULL);
   NSR_TRY(nsr_round_collect(b->ctx, b->t, scope, in_loop, set, &b->round));
-  memcpy(b->entered, env, b->nregs * sizeof *env);
+  nsr_forms_copy(b->entered, env, b->nregs, set);
   if (in_loop)
-    find_survivors(b, set, env);
+    find_survivors(b, env);
   else
-    enter_nest(b, scope, env);
-  nsr_round_forms(&b->round, scope, false, set, env);
-  if (in_loop && any_trip(b, set, env))
+    enter_nest(b, scope, set, env);
+  nsr_round_forms(&b->round, scope, false, env);
+  if (in_loop && any_trip(b, env))
     find_trips(b, scope, set, env);
   nsr_cfg_every(b->g, loop, b->every);
   if (in_loop)
@@ -206,20 +219,21 @@ static enum nsr_status run_block(const struct build *b, uint32_t block,
 }
 
 /* Follows the first iteration, and the header once more, from env in front of
- * the loop, as long as it is known where it goes and that is through no loop.
- */
+ * the loop, which sets some registers, as long as it is known where it goes and
+ * that is through no loop. */
 static enum nsr_status count_back(struct build *b, uint32_t loop,
-                                  const struct nsr_form *env, uint8_t *back) {
+                                  const uint64_t *set, struct nsr_form *env,
+                                  uint8_t *back) {
   const struct nsr_loop *l = &b->g->loops[loop];
-  struct nsr_form *now;
+  struct nsr_form *before;
   uint32_t at = l->header;
   uint8_t n = 0;
-  NSR_TAKE(&b->envs, now);
-  memcpy(now, env, b->nregs * sizeof *now);
+  NSR_TAKE(&b->envs, before);
+  nsr_forms_copy(before, env, b->nregs, set);
   *back = NSR_MANY;
   for (uint32_t i = 0; i <= l->nblocks; i++) {
-    NSR_TRY(run_block(b, at, now));
-    NSR_TRY(next_block(b, at, now, &at));
+    NSR_TRY(run_block(b, at, env));
+    NSR_TRY(next_block(b, at, env, &at));
     if (at == NSR_NONE || (n == 1 && nsr_cfg_in_loop(b->g, at, loop)))
       break;
     n += at == l->header;
@@ -228,7 +242,8 @@ static enum nsr_status count_back(struct build *b, uint32_t loop,
     if (*back == n || b->g->blocks[at].loop != loop)
       break;
   }
-  nsr_piece_give(&b->envs, now);
+  nsr_forms_copy(env, before, b->nregs, set);
+  nsr_piece_give(&b->envs, before);
   return NSR_OK;
 }
 
@@ -261,28 +276,18 @@ struct test {
  * unknown. */
 static enum nsr_status walk_nested(struct build *b, uint32_t scope,
                                    uint32_t loop, struct nsr_form *env) {
-  struct nsr_form *inner;
   uint64_t *set;
   NSR_TAKE(&b->bits, set);
   clear_bits(b, set);
   nsr_scopes_sets(b->t, scope, NULL, set, NULL);
   if (b->t->scopes[scope].kind == NSR_SCOPE_LOOP) {
-    NSR_TAKE(&b->envs, inner);
-    memcpy(inner, env, b->nregs * sizeof *env);
-    NSR_TRY(count_back(b, loop_of(b, scope), env, &b->back[scope]));
-    NSR_TRY(enter_loop(b, scope, loop != NSR_NONE, set, inner));
-    NSR_TRY(walk(b, scope, scope, inner));
-    nsr_piece_give(&b->envs, inner);
+    NSR_TRY(count_back(b, loop_of(b, scope), set, env, &b->back[scope]));
+    NSR_TRY(enter_loop(b, scope, loop != NSR_NONE, set, env));
+    NSR_TRY(walk(b, scope, scope, env));
   }
   nsr_forms_forget(env, b->nregs, set);
   nsr_piece_give(&b->bits, set);
   return NSR_OK;
-}
-
-static enum nsr_status walk_arm(struct build *b, uint32_t scope, uint32_t loop,
-                                uint64_t *set, struct nsr_form *env) {
-  nsr_scopes_sets(b->t, scope, NULL, set, NULL);
-  return walk(b, scope, loop, env);
 }
 
 /* One arm or two of a branch; afterwards what they set is what the branch
@@ -291,24 +296,25 @@ static enum nsr_status walk_arms(struct build *b, const struct nsr_item *it,
                                  bool two, uint32_t loop,
                                  const struct test *test,
                                  struct nsr_form *env) {
-  struct nsr_form *one, *other;
+  struct nsr_form *one;
   uint64_t *set;
   NSR_TAKE(&b->envs, one);
-  NSR_TAKE(&b->envs, other);
   NSR_TAKE(&b->bits, set);
   clear_bits(b, set);
-  memcpy(one, env, b->nregs * sizeof *env);
-  memcpy(other, env, b->nregs * sizeof *env);
-  NSR_TRY(walk_arm(b, it[0].first, loop, set, one));
+  nsr_scopes_sets(b->t, it[0].first, NULL, set, NULL);
   if (two)
-    NSR_TRY(walk_arm(b, it[1].first, loop, set, other));
+    nsr_scopes_sets(b->t, it[1].first, NULL, set, NULL);
+  nsr_forms_copy(one, env, b->nregs, set);
+  NSR_TRY(walk(b, it[0].first, loop, env));
+  swap_forms(b, set, one, env); /* env: in front of the arms */
+  if (two)
+    NSR_TRY(walk(b, it[1].first, loop, env));
   bool target = test->target == b->t->scopes[it[0].first].entry;
-  for (uint32_t q = 0; q < b->nregs; q++)
-    if (nsr_bit(set, q))
-      env[q] = nsr_form_choose(&test->taken, target ? &one[q] : &other[q],
-                               target ? &other[q] : &one[q]);
+  for (uint32_t q = nsr_bits_next(set, b->nregs, 0); q < b->nregs;
+       q = nsr_bits_next(set, b->nregs, q + 1))
+    env[q] = nsr_form_choose(&test->taken, target ? &one[q] : &env[q],
+                             target ? &env[q] : &one[q]);
   nsr_piece_give(&b->envs, one);
-  nsr_piece_give(&b->envs, other);
   nsr_piece_give(&b->bits, set);
   return NSR_OK;
 }
