@@ -620,7 +620,7 @@ static void test_patterns(void **state) {
   assert_int_equal(nsr_program_build(ctx, assemble(ctx, text), &p), NSR_OK);
   assert_int_equal(nsr_tree_build(ctx, &p, &(struct nsr_key_loads){0}, &t),
                    NSR_OK);
-  assert_int_equal(nsr_islands_find(ctx, &t, NULL, 0, &islands), NSR_OK);
+  assert_int_equal(nsr_islands_find(ctx, &t, NULL, 0, true, &islands), NSR_OK);
   assert_int_equal(nsr_explicit_map(ctx, &t, &islands, false, &target), NSR_OK);
   assert_int_equal(nsr_tree_linearize(ctx, &t, &islands, &target), NSR_OK);
   assert_int_equal(nsr_distances_init(ctx, &t, &d), NSR_OK);
