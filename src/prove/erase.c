@@ -17,6 +17,7 @@ struct match {
   const struct nsr_stream *in, *out;
   const struct nsr_node *a, *b; /* of input and output */
   const bool *exact;            /* by input instruction: of an island */
+  uint32_t *exit_to;            /* by loop: where who leaves it comes to */
   struct nsr_erased *e;
 };
 
@@ -186,6 +187,22 @@ static uint32_t loop_of(const struct match *m, uint32_t i, uint32_t t) {
   return back ? loop : NSR_NONE;
 }
 
+/* The outermost loop that an edge from instruction i to instruction t leaves.
+ */
+static uint32_t left_by(const struct match *m, uint32_t i, uint32_t t) {
+  const struct nsr_cfg *g = m->all->tree->local[m->engine].cfg;
+  uint32_t loop = g->blocks[g->block_of[i]].loop, left = NSR_NONE;
+  while (loop != NSR_NONE && !nsr_cfg_in_loop(g, g->block_of[t], loop)) {
+    left = loop;
+    loop = g->loops[loop].parent;
+  }
+  return left;
+}
+
+static bool falls_on(const struct nsr_node *n) {
+  return n->ctl != NSR_CTL_HALT && !(n->ctl == NSR_CTL_BR && n->always);
+}
+
 static bool in_stretch(const struct match *m, uint32_t i) {
   const struct nsr_cfg *g = m->all->tree->local[m->engine].cfg;
   return g->blocks[g->block_of[i]].stretch != NSR_NONE;
@@ -207,12 +224,49 @@ static enum nsr_status arrive(struct match *m, uint32_t i, uint32_t t,
                       : object_branch(m, i, NSR_PROOF_UNDECIDED,
                                       "runs through part of inserted code");
   }
-  uint32_t loop = loop_of(m, i, t);
-  uint32_t *place = loop == NSR_NONE ? &m->e->start[t] : &m->e->loop_at[loop];
+  uint32_t loop = loop_of(m, i, t), left = left_by(m, i, t);
+  uint32_t *place = loop != NSR_NONE   ? &m->e->loop_at[loop]
+                    : left != NSR_NONE ? &m->e->exit[left].lo
+                                       : &m->e->start[t];
   if (*place != NSR_NONE && *place != at)
     return object_branch(m, i, NSR_PROOF_UNDECIDED,
                          "runs through other inserted code than others");
   *place = at;
+  if (loop == NSR_NONE && left != NSR_NONE)
+    m->exit_to[left] = t;
+  return NSR_OK;
+}
+
+/* Whether nobody else runs the code that stands from `at` on in front of input
+ * instruction t, and behind the one before that. */
+static bool alone(const struct match *m, uint32_t loop, uint32_t at,
+                  uint32_t t) {
+  return t > 0 && m->e->own[t - 1] != NSR_NONE && at == m->e->own[t - 1] + 1 &&
+         (!falls_on(&m->a[t - 1]) || left_by(m, t - 1, t) == loop);
+}
+
+/* Who leaves a loop lands where all others do, or runs more. */
+static enum nsr_status settle_exits(struct match *m) {
+  const struct nsr_cfg *g = m->all->tree->local[m->engine].cfg;
+  for (uint32_t l = 0; l < g->nloops; l++) {
+    struct nsr_exit_code *x = &m->e->exit[l];
+    uint32_t t = m->exit_to[l];
+    if (t == NSR_NONE)
+      continue;
+    uint32_t *start = &m->e->start[t];
+    if (*start == NSR_NONE)
+      *start = x->lo;
+    if (*start == x->lo) {
+      x->lo = NSR_NONE;
+      continue;
+    }
+    if (x->lo > *start || !alone(m, l, x->lo, t) || m->e->exits[t - 1])
+      return object_branch(m, g->blocks[g->loops[l].header].first,
+                           NSR_PROOF_UNDECIDED,
+                           "runs through other inserted code than others");
+    x->hi = *start;
+    m->e->exits[t - 1] = true;
+  }
   return NSR_OK;
 }
 
@@ -239,14 +293,16 @@ static enum nsr_status check_branches(struct match *m) {
     const struct nsr_node *n = &m->a[i];
     if (n->ctl == NSR_CTL_BR)
       NSR_TRY(arrive(m, i, (uint32_t)n->aux, (uint32_t)m->b[m->e->own[i]].aux));
-    bool falls = n->ctl != NSR_CTL_HALT && !(n->ctl == NSR_CTL_BR && n->always);
-    if (!falls || i + 1 >= m->in->n)
+    if (!falls_on(n) || i + 1 >= m->in->n)
       continue;
     if (loop_of(m, i, i + 1) != NSR_NONE)
       return object_branch(m, i, NSR_PROOF_UNDECIDED,
                            "goes on with a loop without a branch");
+    if (m->e->own[i] != NSR_NONE && !in_stretch(m, i) &&
+        left_by(m, i, i + 1) != NSR_NONE)
+      NSR_TRY(arrive(m, i, i + 1, m->e->own[i] + 1));
   }
-  return NSR_OK;
+  return settle_exits(m);
 }
 
 /* ---- an engine */
@@ -286,8 +342,11 @@ static enum nsr_status match_engine(struct nsr_ctx *ctx, struct nsr_erasure *e,
   NSR_NEW(ctx, NSR_SCRATCH, m.e->loop_at, nloops);
   for (uint32_t i = 0; i < n; i++)
     m.e->own[i] = m.e->gap[i] = m.e->start[i] = NSR_NONE;
+  NSR_NEW(ctx, NSR_SCRATCH, m.e->exit, nloops);
+  NSR_NEW(ctx, NSR_SCRATCH, m.e->exits, n);
+  NSR_NEW(ctx, NSR_SCRATCH, m.exit_to, nloops);
   for (uint32_t l = 0; l < nloops; l++)
-    m.e->loop_at[l] = NSR_NONE;
+    m.e->loop_at[l] = m.e->exit[l].lo = m.exit_to[l] = NSR_NONE;
   NSR_TRY(match_all(&m));
   if (!nsr_proof_open(proof))
     return NSR_OK;

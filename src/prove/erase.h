@@ -6,13 +6,20 @@
  * inserted code only. What the output has besides stands in front of
  * instructions of the input, erased ones too: from start[i] up to own[i], or to
  * start[i + 1] where i is erased. All ways to i run through all of that, but
- * those that go on with a loop start where the loop says.
+ * those that go on with a loop start where the loop says; and who leaves a loop
+ * may run more first.
  */
 #ifndef NSR_PROVE_ERASE_H
 #define NSR_PROVE_ERASE_H
 
 #include "ir/tree.h"
 #include "prove/verdict.h"
+
+/* What only those run who leave a loop, before they come to where other ways
+ * lead, too: output instructions lo..hi-1. */
+struct nsr_exit_code {
+  uint32_t lo, hi;
+};
 
 /* One engine. */
 struct nsr_erased {
@@ -25,6 +32,8 @@ struct nsr_erased {
   uint32_t *start; /* by input instruction 0..n */
   uint32_t *loop_at; /* by loop of the graph: where the next iteration starts,
                         NSR_NONE: nothing goes on with it */
+  struct nsr_exit_code *exit; /* by loop of the graph */
+  bool *exits; /* by input instruction: behind it stands such code */
 };
 
 struct nsr_erasure {

@@ -2,7 +2,8 @@
  *
  * A walk of the score keeps of each semaphore how much it gained at most since
  * the last barrier of the input, taken out or not. A wait for older members is
- * for what that barrier had drained.
+ * for what that barrier had drained. The same holds for inserted ones right
+ * behind it, up to what their engine does next.
  */
 #include "prove/outside.h"
 
@@ -23,7 +24,7 @@ struct check {
   const struct nsr_score *s;
   const struct nsr_thresholds *t;
   const uint32_t *before;
-  int64_t *since;         /* by group */
+  int64_t *since;         /* by group; and by engine: 0: idle so far */
   struct gains **loops;   /* by step */
   NSR_VEC(int64_t) saved; /* in front of arms */
   int64_t *at_item;
@@ -44,8 +45,12 @@ static bool takes_part(const struct nsr_program *p) {
   return outside;
 }
 
+static uint32_t nvalues(const struct check *c) {
+  return c->s->ngroups + NSR_MAX_ENGINES;
+}
+
 static size_t bytes(const struct check *c) {
-  return c->s->ngroups * sizeof *c->since;
+  return nvalues(c) * sizeof *c->since;
 }
 
 /* a is what may have been gained on either way; widen: what grows goes on
@@ -53,7 +58,7 @@ static size_t bytes(const struct check *c) {
 static bool join(const struct check *c, int64_t *a, const int64_t *b,
                  bool widen) {
   bool changed = false;
-  for (uint32_t g = 0; g < c->s->ngroups; g++)
+  for (uint32_t g = 0; g < nvalues(c); g++)
     if (b[g] > a[g]) {
       a[g] = widen ? MANY : b[g];
       changed = true;
@@ -66,9 +71,9 @@ static enum nsr_status enter_loop(void *user, uint32_t loop, bool *changed) {
   struct gains *l = c->loops[loop];
   if (!l) {
     NSR_NEW(c->ctx, NSR_SCRATCH, l, 1);
-    NSR_NEW(c->ctx, NSR_SCRATCH, l->head, c->s->ngroups);
-    NSR_NEW(c->ctx, NSR_SCRATCH, l->back, c->s->ngroups);
-    NSR_NEW(c->ctx, NSR_SCRATCH, l->exit, c->s->ngroups);
+    NSR_NEW(c->ctx, NSR_SCRATCH, l->head, nvalues(c));
+    NSR_NEW(c->ctx, NSR_SCRATCH, l->back, nvalues(c));
+    NSR_NEW(c->ctx, NSR_SCRATCH, l->exit, nvalues(c));
     c->loops[loop] = l;
   }
   *changed = join(c, l->head, c->since, l->any_head) || !l->any_head;
@@ -103,16 +108,16 @@ static enum nsr_status leave_loop(void *user, uint32_t loop, bool *changed) {
 static enum nsr_status enter_arm(void *user, uint32_t arm) {
   struct check *c = user;
   (void)arm;
-  NSR_RESERVE(c->ctx, NSR_SCRATCH, &c->saved, c->s->ngroups + 1);
+  NSR_RESERVE(c->ctx, NSR_SCRATCH, &c->saved, nvalues(c));
   memcpy(c->saved.v + c->saved.n, c->since, bytes(c));
-  c->saved.n += c->s->ngroups;
+  c->saved.n += nvalues(c);
   return NSR_OK;
 }
 
 static enum nsr_status leave_arm(void *user, uint32_t arm, bool joins) {
   struct check *c = user;
   (void)arm;
-  c->saved.n -= c->s->ngroups;
+  c->saved.n -= nvalues(c);
   if (joins)
     join(c, c->since, c->saved.v + c->saved.n, false);
   else
@@ -155,13 +160,28 @@ static bool names_same(const struct check *c, uint32_t i,
   return p != NSR_NONE && p == c->before[c->s->steps[i].work];
 }
 
-static bool adds_nothing(const struct check *c, uint32_t i) {
+/* Whether a wait is for what the last barrier of the input had drained. */
+static bool is_old(const struct check *c, uint32_t i) {
   const struct nsr_step *s = &c->s->steps[i];
   const struct nsr_wait_found *w = &c->t->waits[c->t->wait_of[i]];
-  if (w->kind == NSR_WAIT_NEVER)
-    return true;
   bool known = w->kind == NSR_WAIT_LAG || w->kind == NSR_WAIT_CHOICE;
-  return (known && w->least >= c->since[s->group]) || names_same(c, i, w);
+  return w->kind == NSR_WAIT_NEVER || (known && w->least >= c->since[s->group]);
+}
+
+static void take_wait(struct check *c, uint32_t i) {
+  if (is_old(c, i))
+    return;
+  c->since[c->s->ngroups + c->s->steps[i].engine] = 1;
+  if (c->found == NSR_NONE && !names_same(c, i, &c->t->waits[c->t->wait_of[i]]))
+    c->found = i;
+}
+
+static void take_work(const struct check *c, const struct nsr_step *s) {
+  int64_t *busy = &c->since[c->s->ngroups + s->engine];
+  if (s->work != NSR_NONE)
+    *busy = 1;
+  if (s->group != NSR_NONE && *busy && c->since[s->group] < MANY)
+    c->since[s->group] += s->value;
 }
 
 static enum nsr_status take_step(void *user, uint32_t i) {
@@ -169,11 +189,12 @@ static enum nsr_status take_step(void *user, uint32_t i) {
   const struct nsr_step *s = &c->s->steps[i];
   if (s->kind == NSR_STEP_BARRIER || s->kind == NSR_STEP_GONE)
     memset(c->since, 0, bytes(c));
-  if (s->kind == NSR_STEP_WORK && s->group != NSR_NONE &&
-      c->since[s->group] < MANY)
-    c->since[s->group] += s->value;
-  if (s->kind == NSR_STEP_WAIT && c->found == NSR_NONE && !adds_nothing(c, i))
-    c->found = i;
+  else if (s->kind == NSR_STEP_WORK)
+    take_work(c, s);
+  else if (s->kind == NSR_STEP_WAIT)
+    take_wait(c, i);
+  else if (s->kind == NSR_STEP_KEPT)
+    c->since[c->s->ngroups + s->engine] = 1;
   return NSR_OK;
 }
 
@@ -189,8 +210,8 @@ enum nsr_status nsr_outside_check(struct nsr_ctx *ctx,
                          enter_arm, leave_arm};
   if (!takes_part(s->tree->program))
     return NSR_OK;
-  NSR_NEW(ctx, NSR_SCRATCH, c.since, s->ngroups);
-  NSR_NEW(ctx, NSR_SCRATCH, c.at_item, s->ngroups);
+  NSR_NEW(ctx, NSR_SCRATCH, c.since, nvalues(&c));
+  NSR_NEW(ctx, NSR_SCRATCH, c.at_item, nvalues(&c));
   NSR_NEW(ctx, NSR_SCRATCH, c.loops, s->nsteps);
   NSR_TRY(nsr_score_walk(ctx, s, &w));
   if (c.found == NSR_NONE)

@@ -96,11 +96,19 @@ static enum nsr_status enter_loop(struct finder *f, uint32_t scope) {
   return NSR_OK;
 }
 
+/* Behind a nested loop stands what only those run who leave it. */
+static enum nsr_status leave_loop(struct finder *f, uint32_t scope) {
+  const struct nsr_cfg *g = f->own->cfg;
+  uint32_t header = g->block_of[f->own->scopes[scope].entry];
+  const struct nsr_exit_code *x = &f->erased->exit[g->blocks[header].loop];
+  return x->lo == NSR_NONE ? NSR_OK : take(f, x->lo, x->hi);
+}
+
 /* Behind an instruction that has a place, and in front of where branches to the
  * next one land, stands what only this way runs. */
 static enum nsr_status take_behind(struct finder *f, uint32_t i) {
   uint32_t lo = f->erased->own[i] + 1, hi = f->erased->start[i + 1];
-  if (lo >= hi)
+  if (lo >= hi || f->erased->exits[i])
     return NSR_OK;
   if (f->in[i].ctl == NSR_CTL_BR)
     return nsr_proof_object(f->ctx, f->proof, NSR_PROOF_UNDECIDED,
@@ -166,12 +174,15 @@ static enum nsr_status take_scope(struct finder *f, uint32_t scope) {
     if (!it->is_scope)
       continue;
     uint32_t nested = f->common[it->first];
-    if (f->own->scopes[it->first].kind == NSR_SCOPE_LOOP)
+    bool loop = f->own->scopes[it->first].kind == NSR_SCOPE_LOOP;
+    if (loop)
       NSR_TRY(enter_loop(f, it->first));
     if (nested == NSR_NONE)
       NSR_TRY(check_empty(f, it->first));
     else
       NSR_TRY(flush(f, at_part(f, f->out->part_of[nested])));
+    if (loop)
+      NSR_TRY(leave_loop(f, it->first));
   }
   return flush(f, body);
 }
