@@ -261,8 +261,9 @@ static uint32_t old_level(const struct look *l, uint32_t q) {
   if (loop == NSR_NONE || g->free[scope_of(g, q)] != loop)
     return NSR_LEVEL_ANY;
   int8_t ch = g->s->steps[g->x->step_of[g->touches->v[q].slot]].channel;
-  return nsr_sight_level(l->row,
-                         g->fence[(size_t)loop * g->x->nch + (size_t)ch]);
+  uint32_t fence = g->fence[(size_t)loop * g->x->nch + (size_t)ch];
+  return fence == NSR_NONE ? NSR_LEVEL_ANY
+                           : nsr_sight_level(g->x, l->row, fence);
 }
 
 static enum nsr_status look_at(const struct look *l, uint32_t q,
@@ -285,10 +286,12 @@ static enum nsr_status look_at(const struct look *l, uint32_t q,
   return NSR_OK;
 }
 
-/* Where in a list the first touch with this slot, or a later one, is. */
+/* Where in a list, behind `lo`, the first touch with this slot, or a later one,
+ * is. */
 static uint32_t first_from(const struct nsr_touches *t,
-                           const struct nsr_spot_list *l, uint32_t slot) {
-  uint32_t lo = 0, hi = l->n;
+                           const struct nsr_spot_list *l, uint32_t lo,
+                           uint32_t slot) {
+  uint32_t hi = l->n;
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
     if (t->v[t->touches_of[l->first + mid]].slot < slot)
@@ -299,25 +302,19 @@ static uint32_t first_from(const struct nsr_touches *t,
   return lo;
 }
 
-/* Of a list, those of which something is unknown: run by run. */
+/* Of a list, those of which something is unknown. */
 static enum nsr_status look_along(const struct look *l,
                                   const struct nsr_spot_list *list) {
   const struct nsr_touches *t = l->g->touches;
-  uint32_t first = t->v[t->touches_of[list->first]].slot;
-  uint32_t last = t->v[t->touches_of[list->first + list->n - 1]].slot;
-  for (uint32_t r = nsr_sight_run(l->row, first);
-       r < l->row->n && l->row->v[r].slot <= last; r++) {
-    uint32_t end = r + 1 < l->row->n ? l->row->v[r + 1].slot : UINT32_MAX;
-    uint32_t level = l->row->v[r].level;
-    if (level == 0)
-      continue;
-    for (uint32_t i = first_from(t, list, l->row->v[r].slot); i < list->n;
-         i++) {
-      uint32_t q = t->touches_of[list->first + i];
-      if (t->v[q].slot >= end)
-        break;
-      NSR_TRY(look_at(l, q, level));
-    }
+  const struct nsr_sights *x = l->g->x;
+  for (uint32_t i = 0; i < list->n;) {
+    uint32_t q = t->touches_of[list->first + i], slot = t->v[q].slot;
+    uint32_t next = nsr_sight_next(x, l->row, (uint32_t)list->channel, slot);
+    if (next == UINT32_MAX)
+      return NSR_OK;
+    if (next == slot)
+      NSR_TRY(look_at(l, q, nsr_sight_level(x, l->row, slot)));
+    i = next == slot ? i + 1 : first_from(t, list, i, next);
   }
   return NSR_OK;
 }
@@ -364,7 +361,8 @@ static void answer(struct lag *g, uint32_t i, const struct nsr_sight *row) {
   uint32_t work = g->s->steps[i].work;
   for (size_t k = first_asked(g, work); k < g->nasked && g->asked[k].c == work;
        k++)
-    g->asked[k].free = nsr_sight_level(row, g->slot_of[g->asked[k].q]) > 0;
+    g->asked[k].free =
+        nsr_sight_level(g->x, row, g->slot_of[g->asked[k].q]) > 0;
 }
 
 static enum nsr_status check_work(struct lag *g, uint32_t i,
@@ -400,12 +398,11 @@ static enum nsr_status take_work(struct lag *g, uint32_t i) {
     return NSR_OK;
   NSR_TRY(renew(g, r));
   if (s->passes)
-    NSR_TRY(nsr_sight_learn(x, g->rows[r], x->slot[i], x->slot[i] + 1));
+    NSR_TRY(nsr_sight_learn(x, g->rows[r], x->slot[i]));
   if (s->group != NSR_NONE)
     NSR_TRY(nsr_told_member(&g->told, s, g->rows[r]));
   if (s->load)
-    NSR_TRY(nsr_sight_learn(x, g->rows[r], x->base[s->channel],
-                            x->base[s->channel + 1]));
+    nsr_sight_learn_all(g->rows[r], (uint32_t)s->channel);
   return NSR_OK;
 }
 
@@ -427,14 +424,16 @@ static bool is_sure(const struct lag *g, uint32_t i,
   size_t loop = g->s->steps[within].work;
   size_t ch = (size_t)g->s->groups[g->s->steps[i].group].channel;
   uint32_t fence = g->fence[loop * g->x->nch + ch];
-  return fence != NSR_NONE && nsr_sight_level(row, fence) == 0;
+  return fence != NSR_NONE && nsr_sight_level(g->x, row, fence) == 0;
 }
 
 static enum nsr_status take_wait(struct lag *g, uint32_t i) {
   uint32_t r = g->row_of[g->s->steps[i].engine];
   NSR_TRY(renew(g, r));
-  if (!g->touches && may_tell_all(g, i))
-    return nsr_sight_clear(g->x, g->rows[r]);
+  if (!g->touches && may_tell_all(g, i)) {
+    nsr_sight_clear(g->x, g->rows[r]);
+    return NSR_OK;
+  }
   bool sure = is_sure(g, i, g->rows[r]);
   if (g->out)
     g->out->sure[g->t->wait_of[i]] = sure;
@@ -445,7 +444,7 @@ static enum nsr_status take_step(void *user, uint32_t i) {
   struct lag *g = user;
   const struct nsr_step *s = &g->s->steps[i];
   g->x->step = i + 1;
-  if (g->x->effort > MAX_EFFORT + g->s->nsteps * MAX_EFFORT_OF_STEP)
+  if (g->x->levels.effort > MAX_EFFORT + g->s->nsteps * MAX_EFFORT_OF_STEP)
     return NSR_E_UNDECIDED;
   nsr_work_count(g->ctx, NSR_WORK_PROVE, 1);
   if (s->kind == NSR_STEP_WORK)
@@ -454,7 +453,7 @@ static enum nsr_status take_step(void *user, uint32_t i) {
     return take_wait(g, i);
   for (uint32_t r = 0; s->kind == NSR_STEP_BARRIER && r < g->nrows; r++) {
     NSR_TRY(nsr_sight_own(g->x, &g->rows[r]));
-    NSR_TRY(nsr_sight_clear(g->x, g->rows[r]));
+    nsr_sight_clear(g->x, g->rows[r]);
     nsr_sight_stamp(g->x, g->rows[r]);
   }
   return NSR_OK;
@@ -535,7 +534,8 @@ static void find_most(struct lag *g) {
   int64_t most = g->told.ages < USUAL_LEVEL ? g->told.ages : USUAL_LEVEL;
   if (g->touches && most < g->touches->period)
     most = g->touches->period;
-  g->x->most = (uint32_t)most + 1;
+  g->x->levels.most =
+      most < NSR_LEVEL_ANY - 1 ? (uint32_t)most + 1 : NSR_LEVEL_ANY - 1;
 }
 
 static enum nsr_status prepare(struct lag *g) {

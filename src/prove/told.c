@@ -51,7 +51,7 @@ static const struct nsr_tell *look_up(const struct nsr_track *t, size_t skip,
 
 /* In tmp: a view as of here. */
 static enum nsr_status renewed(struct nsr_told *g, const struct nsr_tell *t) {
-  NSR_TRY(nsr_sight_copy(g->x, g->tmp, t->view));
+  nsr_sight_copy(g->x, g->tmp, t->view);
   return nsr_sight_renew(g->x, g->tmp);
 }
 
@@ -65,7 +65,7 @@ enum nsr_status nsr_told_wait(struct nsr_told *g, uint32_t w,
     const struct nsr_tell *tell = look_up(t, 0, t->count, by->lag);
     /* who knows of an execution knows what follows from it */
     if (!tell ||
-        (tell->slot != NSR_NONE && nsr_sight_level(row, tell->slot) == 0))
+        (tell->slot != NSR_NONE && nsr_sight_level(g->x, row, tell->slot) == 0))
       continue;
     bool here = (size_t)(tell - t->v.l.v) >= top(t)->base;
     if (here && tell->view->refs == 1) {
@@ -114,9 +114,8 @@ enum nsr_status nsr_told_member(struct nsr_told *g, const struct nsr_step *s,
   if (own == NSR_NONE && farthest(g, group) < 0)
     return NSR_OK;
   NSR_TRY(nsr_sight_new(g->x, &view));
-  NSR_TRY(nsr_sight_copy(g->x, view, row));
-  NSR_TRY(nsr_sight_learn(g->x, view, g->x->base[s->channel],
-                          g->x->base[s->channel + 1]));
+  nsr_sight_copy(g->x, view, row);
+  nsr_sight_learn_all(view, (uint32_t)s->channel);
   NSR_TRY(append(g, group, s->value, slot, view));
   if (own != NSR_NONE)
     NSR_TRY(append(g, &g->tracks[own], 1, slot, view));
@@ -335,7 +334,7 @@ static size_t layer_of(const struct nsr_track *t, uint32_t begin) {
  * is unknown anyway. */
 static int64_t limit(struct nsr_told *g, struct nsr_track *t, size_t loop) {
   int64_t far = farthest(g, t);
-  int64_t most = t->layers.v[loop].weight * ((int64_t)g->x->most + 2);
+  int64_t most = t->layers.v[loop].weight * ((int64_t)g->x->levels.most + 2);
   return far > most ? most : far;
 }
 
@@ -581,7 +580,7 @@ static enum nsr_status open_track(struct nsr_told *g, struct nsr_track *t) {
            ((struct nsr_layer){.begin = NSR_NONE}));
   NSR_TRY(nsr_sight_new(g->x, &nothing.view));
   if (g->most)
-    NSR_TRY(nsr_sight_nothing(g->x, nothing.view));
+    nsr_sight_nothing(g->x, nothing.view);
   NSR_PUSH(g->x->ctx, NSR_SCRATCH, &t->v.l, nothing);
   return NSR_OK;
 }

@@ -2,31 +2,27 @@
  *
  * The works of a score have slots, channel by channel, in order within each. A
  * view gives each slot a level: all but the last so many executions are known
- * to have retired. As channels retire in order, few runs of slots tell them
- * all. A view holds at one moment; what has issued since is added when it is
- * brought up to date: once, and any number of times within loops.
+ * to have retired. Views have most of what they say in common (levels.h). A
+ * view holds at one moment; what has issued since is added when it is brought
+ * up to date: once, and any number of times within loops.
  */
 #ifndef NSR_PROVE_UNKNOWN_H
 #define NSR_PROVE_UNKNOWN_H
 
-#include "base/pieces.h"
+#include "prove/levels.h"
 #include "prove/score.h"
 
-/* Levels stop here: any number of executions. */
-enum { NSR_LEVEL_ANY = 15 };
-
-/* Slots from `slot` up to the next run's. */
-struct nsr_level_run {
-  uint32_t slot;
-  uint32_t level;
+/* What a view says of a channel. */
+struct nsr_sight_part {
+  uint32_t levels; /* by slot behind the channel's first */
+  uint32_t at;     /* the next slot when it was made */
 };
 
 struct nsr_sight {
-  struct nsr_level_run *v; /* from slot 0 on; neighbours differ */
-  uint32_t n, cap;
+  struct nsr_sight *spare; /* no longer held: the next such one */
   uint32_t refs; /* who holds it; only what one holds may be changed */
   uint32_t step; /* when it was made: 1 + the step there, 0: in front of all */
-  uint32_t at[]; /* by channel: the next slot then */
+  struct nsr_sight_part of[]; /* by channel */
 };
 
 /* A loop around here. */
@@ -43,19 +39,21 @@ struct nsr_sights {
   uint32_t nslots, nch;
   uint32_t *slot;        /* by step: of works; else the next of its channel */
   uint32_t *base;        /* by channel: its first slot; nch + 1 of them */
+  uint8_t *height;       /* by channel: of its levels */
   uint32_t *loop_of;     /* by slot: number of the innermost loop */
   uint32_t *run_end;     /* by slot: of those that follow in the same loop */
   uint32_t *step_of;     /* by slot */
   uint32_t *loop_number; /* by step that begins a loop */
   uint32_t *loop_slots;  /* by number - 1: first by channel, then end */
-  uint32_t *now;         /* by channel: the next slot */
-  uint32_t step;         /* 1 + that of here */
-  uint32_t most;         /* levels above are as good as any */
+  uint32_t *once;        /* by number - 1, then channel: levels of what issues
+                            in one iteration; NSR_NO_LEVELS: not made yet */
+  uint32_t nloops;
+  uint32_t *now; /* by channel: the next slot */
+  uint32_t step; /* 1 + that of here */
   NSR_VEC(struct nsr_sight_loop) loops;
-  struct nsr_pieces views;
-  void *spare[32]; /* storage for runs, by size */
-  uint64_t effort; /* runs gone through so far */
-  NSR_VEC(struct nsr_level_run) delta, made;
+  struct nsr_levels levels;
+  NSR_VEC(struct nsr_sight *) views; /* all that there are */
+  struct nsr_sight *spare;
 };
 
 NSR_MUST_USE enum nsr_status nsr_sights_init(struct nsr_ctx *ctx,
@@ -75,20 +73,17 @@ static inline struct nsr_sight *nsr_sight_share(struct nsr_sight *v) {
 /* Makes a copy of what others hold, too. */
 NSR_MUST_USE enum nsr_status nsr_sight_own(struct nsr_sights *x,
                                            struct nsr_sight **v);
-NSR_MUST_USE enum nsr_status nsr_sight_copy(struct nsr_sights *x,
-                                            struct nsr_sight *to,
-                                            const struct nsr_sight *from);
+void nsr_sight_copy(const struct nsr_sights *x, struct nsr_sight *to,
+                    const struct nsr_sight *from);
 /* It is as of here, whatever it says. */
 void nsr_sight_stamp(struct nsr_sights *x, struct nsr_sight *v);
 /* All is known. */
-NSR_MUST_USE enum nsr_status nsr_sight_clear(struct nsr_sights *x,
-                                             struct nsr_sight *v);
+void nsr_sight_clear(const struct nsr_sights *x, struct nsr_sight *v);
 /* Brings it up to date. */
 NSR_MUST_USE enum nsr_status nsr_sight_renew(struct nsr_sights *x,
                                              struct nsr_sight *v);
 /* Nothing at all is known, as of here. */
-NSR_MUST_USE enum nsr_status nsr_sight_nothing(struct nsr_sights *x,
-                                               struct nsr_sight *v);
+void nsr_sight_nothing(const struct nsr_sights *x, struct nsr_sight *v);
 /* How many executions are unknown is forgotten: no loop goes on. */
 NSR_MUST_USE enum nsr_status nsr_sight_settle(struct nsr_sights *x,
                                               struct nsr_sight *v);
@@ -98,12 +93,17 @@ NSR_MUST_USE enum nsr_status nsr_sight_merge(struct nsr_sights *x,
                                              struct nsr_sight *a,
                                              const struct nsr_sight *b,
                                              bool least, bool *changed);
-/* All executions of slots lo..hi-1 are known. */
-NSR_MUST_USE enum nsr_status nsr_sight_learn(struct nsr_sights *x,
-                                             struct nsr_sight *v, uint32_t lo,
-                                             uint32_t hi);
-uint32_t nsr_sight_level(const struct nsr_sight *v, uint32_t slot);
-/* The run that a slot is in. */
-uint32_t nsr_sight_run(const struct nsr_sight *v, uint32_t slot);
+/* All executions of a slot, or of a whole channel, are known. */
+NSR_MUST_USE enum nsr_status
+nsr_sight_learn(struct nsr_sights *x, struct nsr_sight *v, uint32_t slot);
+static inline void nsr_sight_learn_all(struct nsr_sight *v, uint32_t channel) {
+  v->of[channel].levels = 0;
+}
+uint32_t nsr_sight_level(const struct nsr_sights *x, const struct nsr_sight *v,
+                         uint32_t slot);
+/* The first slot of a channel, from one on, of which something is unknown;
+ * UINT32_MAX: none. */
+uint32_t nsr_sight_next(const struct nsr_sights *x, const struct nsr_sight *v,
+                        uint32_t channel, uint32_t slot);
 
 #endif
