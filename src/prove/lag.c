@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/work.h"
-#include "prove/told.h"
+#include "prove/asked.h"
 #include "prove/walk_score.h"
 
 enum { MAX_OPEN = 1 << 20 };
@@ -394,13 +394,13 @@ static enum nsr_status take_work(struct lag *g, uint32_t i) {
     NSR_TRY(check_work(g, i, g->rows[r]));
   }
   x->now[s->channel]++;
-  if (s->group == NSR_NONE && !s->passes && !s->load)
-    return NSR_OK;
-  NSR_TRY(renew(g, r));
+  bool asked = s->group != NSR_NONE && nsr_told_asked(&g->told, s);
+  if (asked || s->passes || s->load)
+    NSR_TRY(renew(g, r));
   if (s->passes)
     NSR_TRY(nsr_sight_learn(x, g->rows[r], x->slot[i]));
   if (s->group != NSR_NONE)
-    NSR_TRY(nsr_told_member(&g->told, s, g->rows[r]));
+    NSR_TRY(nsr_told_member(&g->told, s, asked ? g->rows[r] : NULL));
   if (s->load)
     nsr_sight_learn_all(g->rows[r], (uint32_t)s->channel);
   return NSR_OK;
@@ -542,6 +542,8 @@ static enum nsr_status prepare(struct lag *g) {
   uint32_t loops = 0;
   NSR_TRY(nsr_told_init(g->ctx, g->s, g->t, g->x, !g->touches, &g->told));
   find_most(g);
+  if (g->touches)
+    NSR_TRY(nsr_asked_find(&g->told));
   for (uint32_t i = 0; i < g->s->nsteps; i++)
     loops += g->s->steps[i].kind == NSR_STEP_LOOP;
   NSR_NEW(g->ctx, NSR_SCRATCH, g->loops, loops);

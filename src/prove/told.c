@@ -26,13 +26,13 @@ static int64_t farthest(struct nsr_told *g, struct nsr_track *t) {
 /* As far as what was told when nothing had run yet. */
 #define NOTHING (INT64_C(1) << 60)
 
-/* Among the layers below the top `skip` ones, counted from `count`: what holds
- * if all but the last `lag` have retired. */
-static const struct nsr_tell *look_up(const struct nsr_track *t, size_t skip,
-                                      int64_t count, int64_t lag) {
+/* Among the layers first.. below the top `skip` ones, counted from `count`:
+ * what holds if all but the last `lag` have retired. */
+static const struct nsr_tell *look_up(const struct nsr_track *t, size_t first,
+                                      size_t skip, int64_t count, int64_t lag) {
   size_t l = t->layers.n - skip;
   size_t end = skip ? t->layers.v[l].below : t->v.l.n;
-  while (l-- > 0) {
+  while (l-- > first) {
     size_t lo = t->layers.v[l].base, hi = end;
     if (lo < hi && count - t->v.l.v[lo].at >= lag) {
       while (hi - lo > 1) {
@@ -62,7 +62,7 @@ enum nsr_status nsr_told_wait(struct nsr_told *g, uint32_t w,
   for (uint32_t i = 0; i < g->of_wait[w].n; i++) {
     const struct nsr_told_by *by = &g->by.v[g->of_wait[w].first + i];
     struct nsr_track *t = &g->tracks[by->track];
-    const struct nsr_tell *tell = look_up(t, 0, t->count, by->lag);
+    const struct nsr_tell *tell = look_up(t, 0, 0, t->count, by->lag);
     /* who knows of an execution knows what follows from it */
     if (!tell ||
         (tell->slot != NSR_NONE && nsr_sight_level(g->x, row, tell->slot) == 0))
@@ -95,45 +95,68 @@ static void drop_far(struct nsr_told *g, struct nsr_track *t) {
 }
 
 static enum nsr_status append(struct nsr_told *g, struct nsr_track *t,
-                              int64_t weight, uint32_t slot,
-                              struct nsr_sight *view) {
+                              uint32_t slot, struct nsr_sight *view) {
   NSR_PUSH(g->x->ctx, NSR_SCRATCH, &t->v.l,
            ((struct nsr_tell){t->count + 1, slot, nsr_sight_share(view)}));
-  t->count += weight;
-  drop_far(g, t);
   return NSR_OK;
 }
 
+/* A member has issued. */
+static void count(struct nsr_told *g, struct nsr_track *t, int64_t weight) {
+  t->count += weight;
+  drop_far(g, t);
+}
+
 /* The latest knows what the engine knows, and all of its channel. */
-enum nsr_status nsr_told_member(struct nsr_told *g, const struct nsr_step *s,
-                                const struct nsr_sight *row) {
-  struct nsr_track *group = &g->tracks[s->group];
+static enum nsr_status tell_member(struct nsr_told *g, const struct nsr_step *s,
+                                   const struct nsr_sight *row) {
   uint32_t own = g->own[s->member];
   uint32_t slot = g->x->now[s->channel] - 1;
   struct nsr_sight *view;
-  if (own == NSR_NONE && farthest(g, group) < 0)
-    return NSR_OK;
   NSR_TRY(nsr_sight_new(g->x, &view));
   nsr_sight_copy(g->x, view, row);
   nsr_sight_learn_all(view, (uint32_t)s->channel);
-  NSR_TRY(append(g, group, s->value, slot, view));
+  NSR_TRY(append(g, &g->tracks[s->group], slot, view));
   if (own != NSR_NONE)
-    NSR_TRY(append(g, &g->tracks[own], 1, slot, view));
+    NSR_TRY(append(g, &g->tracks[own], slot, view));
   nsr_sight_free(g->x, &view);
+  return NSR_OK;
+}
+
+bool nsr_told_asked(struct nsr_told *g, const struct nsr_step *s) {
+  if (g->asked)
+    return g->asked[s->member];
+  return g->own[s->member] != NSR_NONE ||
+         farthest(g, &g->tracks[s->group]) >= 0;
+}
+
+enum nsr_status nsr_told_member(struct nsr_told *g, const struct nsr_step *s,
+                                const struct nsr_sight *row) {
+  uint32_t own = g->own[s->member];
+  if (row)
+    NSR_TRY(tell_member(g, s, row));
+  count(g, &g->tracks[s->group], s->value);
+  if (own != NSR_NONE)
+    count(g, &g->tracks[own], 1);
   return NSR_OK;
 }
 
 /* ---- layers */
 
+static const struct nsr_told_in *in_scope(const struct nsr_told *g,
+                                          uint32_t begin, uint32_t i) {
+  return &g->in.v[g->of_scope[begin].first + i];
+}
+
 static struct nsr_track *track_in(struct nsr_told *g, uint32_t begin,
                                   uint32_t i) {
-  return &g->tracks[g->in.v[g->of_scope[begin].first + i].track];
+  return &g->tracks[in_scope(g, begin, i)->track];
 }
 
 enum nsr_status nsr_told_begin(struct nsr_told *g, uint32_t begin) {
   for (uint32_t i = 0; i < g->of_scope[begin].n; i++) {
     struct nsr_track *t = track_in(g, begin, i);
-    int64_t weight = g->in.v[g->of_scope[begin].first + i].weight;
+    int64_t weight = in_scope(g, begin, i)->weight;
     NSR_PUSH(g->x->ctx, NSR_SCRATCH, &t->layers,
              ((struct nsr_layer){begin, t->v.l.n, t->v.l.n, t->count, weight}));
   }
@@ -172,18 +195,23 @@ static enum nsr_status push(struct nsr_told *g, struct nsr_tells *list,
   return NSR_OK;
 }
 
-/* What layers first.. of a track tell, out of those below the top `skip` ones,
- * at distances up to the first one from `far` on. What is nearer hides what
- * lies behind it at no greater distance. */
-static enum nsr_status collect(struct nsr_told *g, const struct nsr_track *t,
-                               size_t first, size_t skip, int64_t count,
-                               int64_t far, struct nsr_tells *out) {
-  size_t l = t->layers.n - skip;
-  size_t end = skip ? t->layers.v[l].below : t->v.l.n;
+/* The layers first.. below the top `skip` ones, counted from `count`. */
+struct part {
+  size_t first, skip;
+  int64_t count;
+};
+
+/* What they tell at distances up to the first one from `far` on. What is nearer
+ * hides what lies behind it at no greater distance. */
+static enum nsr_status collect_all(struct nsr_told *g,
+                                   const struct nsr_track *t, struct part p,
+                                   int64_t far, struct nsr_tells *out) {
+  size_t l = t->layers.n - p.skip;
+  size_t end = p.skip ? t->layers.v[l].below : t->v.l.n;
   int64_t last = -1;
-  while (l-- > first && last < far) {
+  while (l-- > p.first && last < far) {
     for (size_t i = end; i-- > t->layers.v[l].base && last < far;) {
-      int64_t d = count - t->v.l.v[i].at;
+      int64_t d = p.count - t->v.l.v[i].at;
       d = d < NOTHING ? d : NOTHING;
       if (d <= last)
         continue;
@@ -191,6 +219,29 @@ static enum nsr_status collect(struct nsr_told *g, const struct nsr_track *t,
       last = d;
     }
     end = t->layers.v[l].below;
+  }
+  return NSR_OK;
+}
+
+/* .. of these, those that answer what is asked. */
+static enum nsr_status collect(struct nsr_told *g, const struct nsr_track *t,
+                               struct part p, int64_t far,
+                               const struct nsr_distances *asked,
+                               struct nsr_tells *out) {
+  const struct nsr_tell *last = NULL;
+  if (!g->asked)
+    return collect_all(g, t, p, far, out);
+  for (size_t i = 0; i < asked->v.n && far >= 0; i++) {
+    int64_t lag = asked->v.v[i] < far ? asked->v.v[i] : far;
+    const struct nsr_tell *x = look_up(t, p.first, p.skip, p.count, lag);
+    if (!x)
+      return NSR_OK;
+    int64_t d = p.count - x->at;
+    if (x != last)
+      NSR_TRY(push(g, out, d < NOTHING ? d : NOTHING, x));
+    if (d >= far)
+      return NSR_OK;
+    last = x;
   }
   return NSR_OK;
 }
@@ -282,9 +333,11 @@ static enum nsr_status put(struct nsr_told *g, struct nsr_track *t,
 
 /* What a track tells below its top layer, as of another moment. */
 static enum nsr_status collect_before(struct nsr_told *g, struct nsr_track *t,
-                                      int64_t far, struct nsr_moment *m,
+                                      const struct nsr_told_in *in, int64_t far,
+                                      struct nsr_moment *m,
                                       struct nsr_tells *out) {
-  NSR_TRY(collect(g, t, 0, 1, top(t)->count, far, out));
+  struct part below = {0, 1, top(t)->count};
+  NSR_TRY(collect(g, t, below, far, &in->behind, out));
   go_to(g, m);
   enum nsr_status status = renew(g, out);
   go_to(g, m);
@@ -301,14 +354,17 @@ static enum nsr_status pop(struct nsr_told *g, struct nsr_track *t,
   return NSR_OK;
 }
 
-static enum nsr_status join_track(struct nsr_told *g, struct nsr_track *t,
+static enum nsr_status join_track(struct nsr_told *g,
+                                  const struct nsr_told_in *in,
                                   struct nsr_moment *entry) {
+  struct nsr_track *t = &g->tracks[in->track];
+  struct part arm = {t->layers.n - 1, 0, t->count};
   bool changed = false;
-  NSR_TRY(collect(g, t, t->layers.n - 1, 0, t->count, NOTHING, &g->near));
+  NSR_TRY(collect(g, t, arm, NOTHING, &in->behind, &g->near));
   NSR_TRY(renew(g, &g->near));
   if (g->near.l.n) {
     int64_t far = g->near.l.v[g->near.l.n - 1].at;
-    NSR_TRY(collect_before(g, t, far, entry, &g->far));
+    NSR_TRY(collect_before(g, t, in, far, entry, &g->far));
     NSR_TRY(meet(g, &g->near, &g->far, &changed));
     nsr_told_clear(g, &g->far);
   }
@@ -318,7 +374,7 @@ static enum nsr_status join_track(struct nsr_told *g, struct nsr_track *t,
 enum nsr_status nsr_told_join(struct nsr_told *g, uint32_t begin,
                               struct nsr_moment *entry) {
   for (uint32_t i = 0; i < g->of_scope[begin].n; i++)
-    NSR_TRY(join_track(g, track_in(g, begin, i), entry));
+    NSR_TRY(join_track(g, in_scope(g, begin, i), entry));
   return NSR_OK;
 }
 
@@ -330,27 +386,27 @@ static size_t layer_of(const struct nsr_track *t, uint32_t begin) {
   return l;
 }
 
-/* How far a loop's lists go: in front of what is told there all that runs in it
- * is unknown anyway. */
 static int64_t limit(struct nsr_told *g, struct nsr_track *t, size_t loop) {
   int64_t far = farthest(g, t);
-  int64_t most = t->layers.v[loop].weight * ((int64_t)g->x->levels.most + 2);
+  int64_t most = nsr_told_limit(g, t->layers.v[loop].weight);
   return far > most ? most : far;
 }
 
-static enum nsr_status pass_track(struct nsr_told *g, struct nsr_track *t,
+static enum nsr_status pass_track(struct nsr_told *g,
+                                  const struct nsr_told_in *in,
                                   struct nsr_moment *entry) {
+  struct nsr_track *t = &g->tracks[in->track];
   size_t n = g->x->loops.n;
   int64_t far =
       n ? limit(g, t, layer_of(t, g->x->loops.v[n - 1].begin - 1)) : -1;
-  NSR_TRY(collect_before(g, t, far, entry, &g->near));
+  NSR_TRY(collect_before(g, t, in, far, entry, &g->near));
   return pop(g, t, &g->near);
 }
 
 enum nsr_status nsr_told_pass(struct nsr_told *g, uint32_t begin,
                               struct nsr_moment *entry) {
   for (uint32_t i = 0; i < g->of_scope[begin].n; i++)
-    NSR_TRY(pass_track(g, track_in(g, begin, i), entry));
+    NSR_TRY(pass_track(g, in_scope(g, begin, i), entry));
   return NSR_OK;
 }
 
@@ -376,7 +432,9 @@ enum nsr_status nsr_told_take(struct nsr_told *g, uint32_t begin,
     struct nsr_track *t = track_in(g, begin, i);
     size_t l = layer_of(t, begin);
     int64_t far = head ? limit(g, t, l) : farthest(g, t);
-    NSR_TRY(collect(g, t, l, 0, t->count, far, &g->near));
+    const struct nsr_told_in *in = in_scope(g, begin, i);
+    NSR_TRY(collect(g, t, (struct part){l, 0, t->count}, far,
+                    head ? &in->head : &in->behind, &g->near));
     NSR_TRY(renew(g, &g->near));
     NSR_TRY(take_in(g, &lists[i], first, changed));
   }
@@ -390,7 +448,8 @@ enum nsr_status nsr_told_enter(struct nsr_told *g, uint32_t begin,
   for (uint32_t i = 0; i < g->of_scope[begin].n; i++) {
     struct nsr_track *t = track_in(g, begin, i);
     int64_t far = limit(g, t, t->layers.n - 1);
-    NSR_TRY(collect(g, t, 0, 1, t->count, far, &g->near));
+    NSR_TRY(collect(g, t, (struct part){0, 1, t->count}, far,
+                    &in_scope(g, begin, i)->head, &g->near));
     NSR_TRY(renew(g, &g->near));
     NSR_TRY(take_in(g, &heads[i], first, changed));
     NSR_TRY(put(g, t, &heads[i]));
@@ -409,7 +468,8 @@ enum nsr_status nsr_told_keep(struct nsr_told *g, uint32_t begin) {
   for (uint32_t i = 0; i < g->of_scope[begin].n; i++) {
     struct nsr_track *t = track_in(g, begin, i);
     int64_t far = farthest(g, t);
-    NSR_TRY(collect(g, t, t->layers.n - 1, 0, t->count, far, &g->near));
+    NSR_TRY(collect(g, t, (struct part){t->layers.n - 1, 0, t->count}, far,
+                    &in_scope(g, begin, i)->behind, &g->near));
     NSR_TRY(renew(g, &g->near));
     for (size_t k = 0; k < g->near.l.n; k++)
       NSR_TRY(nsr_sight_settle(g->x, g->near.l.v[k].view));
@@ -496,7 +556,8 @@ static enum nsr_status add_in(struct nsr_told *g, uint32_t begin,
   if (at[track] < run->first || at[track] >= g->in.n ||
       g->in.v[at[track]].track != track) {
     at[track] = (uint32_t)g->in.n;
-    NSR_PUSH(g->x->ctx, NSR_SCRATCH, &g->in, ((struct nsr_told_in){track, 0}));
+    NSR_PUSH(g->x->ctx, NSR_SCRATCH, &g->in,
+             ((struct nsr_told_in){.track = track}));
     run->n++;
   }
   g->in.v[at[track]].weight += weight;
@@ -589,7 +650,8 @@ enum nsr_status nsr_told_init(struct nsr_ctx *ctx, const struct nsr_score *s,
                               const struct nsr_thresholds *t,
                               struct nsr_sights *x, bool most,
                               struct nsr_told *out) {
-  *out = (struct nsr_told){.x = x, .most = most, .ntracks = s->ngroups};
+  *out = (struct nsr_told){
+      .x = x, .most = most, .ntracks = s->ngroups, .wait_of = t->wait_of};
   NSR_NEW(ctx, NSR_SCRATCH, out->swap, x->nch);
   NSR_TRY(read_waits(out, t));
   NSR_NEW(ctx, NSR_SCRATCH, out->tracks, out->ntracks);

@@ -51,10 +51,16 @@ struct nsr_told_by {
   int64_t lag;
 };
 
-/* Tracks with members in a scope, and how far these count. */
+/* Nearest first. */
+struct nsr_distances {
+  NSR_VEC(int64_t) v;
+};
+
+/* Tracks with members in a scope, how far these count, and what is asked. */
 struct nsr_told_in {
   uint32_t track;
   int64_t weight;
+  struct nsr_distances head, behind; /* of the scope; head: a loop's */
 };
 
 struct nsr_told_run {
@@ -71,6 +77,9 @@ struct nsr_told {
   struct nsr_told_run *of_scope; /* by step: into in */
   NSR_VEC(struct nsr_told_by) by;
   NSR_VEC(struct nsr_told_in) in;
+  bool *asked; /* by member: whether anything asks for it; NULL: for all, at all
+                  distances */
+  const uint32_t *wait_of; /* nsr_thresholds */
   int64_t ages;   /* iterations back that waits in loops are for, at most */
   uint32_t from;  /* waits in front of this step are over */
   uint32_t *swap; /* by channel */
@@ -85,11 +94,20 @@ NSR_MUST_USE enum nsr_status nsr_told_init(struct nsr_ctx *ctx,
                                            struct nsr_sights *x, bool most,
                                            struct nsr_told *out);
 
+/* How far a loop's lists go: in front of what is told there all that runs in it
+ * is unknown anyway. */
+static inline int64_t nsr_told_limit(const struct nsr_told *g, int64_t weight) {
+  return weight * ((int64_t)g->x->levels.most + 2);
+}
+
 /* Row, renewed and of one holder, learns what wait number w tells. */
 NSR_MUST_USE enum nsr_status nsr_told_wait(struct nsr_told *g, uint32_t w,
                                            struct nsr_sight *row);
 
-/* A member issues; row: what its engine knows behind it. */
+/* Whether a member tells anything that is asked. */
+bool nsr_told_asked(struct nsr_told *g, const struct nsr_step *s);
+
+/* A member issues; row: what its engine knows behind it, NULL: nobody asks. */
 NSR_MUST_USE enum nsr_status nsr_told_member(struct nsr_told *g,
                                              const struct nsr_step *s,
                                              const struct nsr_sight *row);

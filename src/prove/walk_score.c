@@ -66,8 +66,8 @@ static enum nsr_status walk_steps(struct walk *x, uint32_t first, uint32_t end,
   return NSR_OK;
 }
 
-static enum nsr_status find_ended(struct nsr_ctx *ctx, const struct nsr_tree *t,
-                                  bool **out) {
+enum nsr_status nsr_score_ended(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                                bool **out) {
   bool *ended;
   NSR_NEW(ctx, NSR_SCRATCH, ended, t->nscopes);
   for (uint32_t s = 0; s < t->nscopes; s++)
@@ -84,7 +84,7 @@ enum nsr_status nsr_score_walk_on(struct nsr_ctx *ctx,
                                   const struct nsr_walker *w,
                                   bool (*once_more)(void *user)) {
   bool *ended;
-  NSR_TRY(find_ended(ctx, s->tree, &ended));
+  NSR_TRY(nsr_score_ended(ctx, s->tree, &ended));
   struct walk x = {.s = s, .w = w, .ended = ended};
   for (uint32_t i = 0, end; i < s->nsteps; i = end) {
     bool scope =

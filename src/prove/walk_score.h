@@ -33,6 +33,10 @@ struct nsr_walker {
   enum nsr_status (*leave_arm)(void *user, uint32_t arm, bool join);
 };
 
+/* By scope of a tree: whether all ways through it end in its arms. */
+NSR_MUST_USE enum nsr_status
+nsr_score_ended(struct nsr_ctx *ctx, const struct nsr_tree *t, bool **out);
+
 NSR_MUST_USE enum nsr_status nsr_score_walk(struct nsr_ctx *ctx,
                                             const struct nsr_score *s,
                                             const struct nsr_walker *w);
