@@ -171,6 +171,26 @@ static void open(const struct nsr_levels *l, uint8_t height, uint32_t a,
       w[i] = height ? a : a * EACH;
 }
 
+/* ---- what was made before */
+
+/* Further operations, with the height: what is one level has none. */
+enum { ADD_AT = NSR_LEVEL_SETTLE + 1, SET_AT };
+
+/* Where such an operation is remembered. */
+static struct nsr_level_made *made_of(const struct nsr_levels *l, uint32_t op,
+                                      uint32_t a, uint32_t b, uint32_t lo,
+                                      uint32_t hi) {
+  uint32_t at = (a * UINT32_C(0x9e3779b1)) ^ (b * UINT32_C(0x85ebca77)) ^
+                (lo * UINT32_C(0xc2b2ae3d)) ^ (hi * UINT32_C(0x27d4eb2f));
+  return &l->made[(at + op) * UINT32_C(0x165667b1) >> 16];
+}
+
+static bool is_made(const struct nsr_level_made *made, uint32_t op, uint32_t a,
+                    uint32_t b, uint32_t lo, uint32_t hi) {
+  return made->a == a && made->b == b && made->lo == lo && made->hi == hi &&
+         made->op == op;
+}
+
 /* ---- two trees */
 
 static uint32_t combine_numbers(const struct nsr_levels *l,
@@ -224,14 +244,14 @@ uint32_t nsr_levels_join(struct nsr_levels *l, uint8_t height,
   }
   if (a < NUMBERS && b < NUMBERS)
     return combine_numbers(l, op, a, b);
-  uint32_t at = (a * UINT32_C(0x9e3779b1) ^ b * UINT32_C(0x85ebca77)) + op;
-  struct nsr_level_made *made = &l->made[(at ^ at >> 15) & (MADE - 1)];
-  if (made->a == a && made->b == b && made->op == op)
-    return made->out;
-  out = join_nodes(l, height, op, a, b);
-  if (out != NSR_NO_LEVELS)
-    *made = (struct nsr_level_made){a, b, out, (uint8_t)op};
-  return out;
+  struct nsr_level_made *made = made_of(l, op, a, b, 0, 0);
+  if (!is_made(made, op, a, b, 0, 0)) {
+    out = join_nodes(l, height, op, a, b);
+    if (out == NSR_NO_LEVELS)
+      return NSR_NO_LEVELS;
+    *made = (struct nsr_level_made){a, b, 0, 0, out, op};
+  }
+  return made->out;
 }
 
 /* ---- some places of a tree */
@@ -267,14 +287,29 @@ static uint32_t change(struct nsr_levels *l, uint8_t height, uint32_t a,
   return make(l, x, height);
 }
 
+static uint32_t change_at(struct nsr_levels *l, uint8_t height, uint32_t a,
+                          uint32_t lo, uint32_t hi, uint32_t b, bool add) {
+  uint32_t op = (uint32_t)height << 8 | (add ? ADD_AT : SET_AT);
+  if (lo >= hi || (add ? b == 0 || a == NSR_LEVEL_ANY : a == b))
+    return a;
+  struct nsr_level_made *made = made_of(l, op, a, b, lo, hi);
+  if (!is_made(made, op, a, b, lo, hi)) {
+    uint32_t out = change(l, height, a, lo, hi, b, add);
+    if (out == NSR_NO_LEVELS)
+      return NSR_NO_LEVELS;
+    *made = (struct nsr_level_made){a, b, lo, hi, out, op};
+  }
+  return made->out;
+}
+
 uint32_t nsr_levels_set(struct nsr_levels *l, uint8_t height, uint32_t a,
                         uint32_t lo, uint32_t hi, uint32_t level) {
-  return lo < hi ? change(l, height, a, lo, hi, level, false) : a;
+  return change_at(l, height, a, lo, hi, level, false);
 }
 
 uint32_t nsr_levels_add(struct nsr_levels *l, uint8_t height, uint32_t a,
                         uint32_t lo, uint32_t hi, uint32_t b) {
-  return lo < hi ? change(l, height, a, lo, hi, b, true) : a;
+  return change_at(l, height, a, lo, hi, b, true);
 }
 
 /* ---- looking */

@@ -30,10 +30,10 @@ struct nsr_level_node {
   uint64_t w[NSR_LEVEL_WORDS]; /* of a lowest one: 16 levels each; else trees */
 };
 
-/* What an operation made. */
+/* What an operation made: of places lo..hi-1 where it is of some. */
 struct nsr_level_made {
-  uint32_t a, b, out;
-  uint8_t op;
+  uint32_t a, b, lo, hi, out;
+  uint32_t op;
 };
 
 struct nsr_levels {
