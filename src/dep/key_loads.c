@@ -143,6 +143,16 @@ static enum nsr_status check_between(struct check *c,
   return NSR_OK;
 }
 
+/* What races may read one value here, another one there. */
+static void check_races(struct check *c) {
+  for (uint32_t w = 0; w < c->t->nworks; w++) {
+    const struct nsr_work *x = &c->t->works[w];
+    struct nsr_fact_insn at = {x->engine, x->insn};
+    if (c->number[w] != NSR_NONE && nsr_facts_races(c->t->program->facts, at))
+      c->doubtful[c->number[w]] = true;
+  }
+}
+
 static enum nsr_status check_outsiders(struct check *c) {
   struct nsr_outsiders o;
   struct nsr_readings *of; /* by number */
@@ -175,6 +185,7 @@ enum nsr_status nsr_key_loads_check(struct nsr_ctx *ctx,
     NSR_TRY(check_islands(&c));
   NSR_TRY(check_between(&c, deps));
   NSR_TRY(check_outsiders(&c));
+  check_races(&c);
   for (uint32_t i = 0; i < k->nloads; i++)
     if (c.doubtful[k->loads[i].number])
       NSR_PUSH(ctx, NSR_SCRATCH, doubts, k->loads[i]);

@@ -40,6 +40,12 @@ static struct span span_of(const struct nsr_tree *t, uint32_t w) {
   return s;
 }
 
+/* What races may read one value here, another one there. */
+static bool races(const struct nsr_tree *t, uint32_t w) {
+  struct nsr_fact_insn at = {t->works[w].engine, t->works[w].insn};
+  return nsr_facts_races(t->program->facts, at);
+}
+
 static enum nsr_status find_spans(struct keys *k) {
   const struct nsr_tree *t = k->t->tree;
   NSR_NEW(k->ctx, NSR_SCRATCH, k->spans, k->c->nnodes);
@@ -53,7 +59,7 @@ static enum nsr_status find_spans(struct keys *k) {
     if (s->first == NSR_NONE || own.first < s->first)
       s->first = own.first;
     s->end = own.end > s->end ? own.end : s->end;
-    s->doubtful |= t->works[w].island;
+    s->doubtful |= t->works[w].island || races(t, w);
   }
   return NSR_OK;
 }
