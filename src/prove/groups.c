@@ -234,9 +234,6 @@ static enum nsr_status number_groups(struct finder *f) {
     uint32_t g = group_of(f, i);
     if (g == NSR_NONE)
       NSR_TRY(add_group(f, i, &g));
-    if (f->proof &&
-        nsr_facts_keep_semaphore(f->s->tree->program->facts, s->group))
-      NSR_TRY(object(f, s, "is to be left alone"));
     if (is_taken(f, i))
       NSR_TRY(object(f, s, "is one of code that is left as it is"));
     if (f->groups.v[g].channel != s->channel) {

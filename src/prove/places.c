@@ -227,6 +227,52 @@ static enum nsr_status check_registers(struct finder *f) {
   return NSR_OK;
 }
 
+/* ---- semaphores */
+
+static bool same_update(const struct nsr_update *a,
+                        const struct nsr_update *b) {
+  return a->op == b->op && a->sem == b->sem && a->value == b->value;
+}
+
+/* Whether output instruction o updates what is to be left alone, and none of
+ * the input's from *at up to `end` does the same; *at: behind that one. */
+static bool takes_reserved(const struct finder *f, uint32_t o, uint32_t *at,
+                           uint32_t end) {
+  const struct nsr_node *n = &f->made[o];
+  if (!n->update.op || n->foreign_update ||
+      !nsr_facts_keep_semaphore(f->e->in->facts, n->update.sem))
+    return false;
+  while (*at < end && !same_update(&f->in[*at].update, &n->update))
+    ++*at;
+  return (*at)++ >= end;
+}
+
+/* Updates of the input that stay do so on the same instruction, or on a no-op
+ * between the same two. */
+static enum nsr_status check_semaphores(struct finder *f) {
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < f->e->in->stream[f->engine]->n; i++) {
+    uint32_t own = f->erased->own[i], o = f->erased->gap[i];
+    if (own == NSR_NONE)
+      continue;
+    while (o < own && !takes_reserved(f, o, &at, i))
+      o++;
+    at = i;
+    if (o == own && !takes_reserved(f, own, &at, i + 1)) {
+      at = i + 1;
+      continue;
+    }
+    const char *place = nsr_proof_place(f->ctx, f->e->out, f->engine, o);
+    return place ? nsr_proof_object(f->ctx, f->proof, NSR_PROOF_REFUTED,
+                                    NSR_RULE_COUNTERS,
+                                    "%s of the output updates semaphore %u, "
+                                    "which is to be left alone",
+                                    place, (unsigned)f->made[o].update.sem)
+                 : NSR_E_NOMEM;
+  }
+  return NSR_OK;
+}
+
 /* ---- an engine */
 
 static enum nsr_status number(struct finder *f) {
@@ -284,6 +330,8 @@ static enum nsr_status find_engine(struct nsr_ctx *ctx,
                      .erased = &e->engines[engine]};
   NSR_TRY(number(&f));
   NSR_TRY(check_registers(&f));
+  if (nsr_proof_open(proof))
+    NSR_TRY(check_semaphores(&f));
   for (uint32_t s = 0; s < e->tree->nscopes && nsr_proof_open(proof); s++)
     if (nsr_common_runs(e->tree, s, engine))
       NSR_TRY(take_scope(&f, s));

@@ -124,6 +124,15 @@ static enum nsr_status find_busy(struct build *b, struct nsr_ranges *out) {
   return NSR_OK;
 }
 
+/* What is to be left alone serves nobody, idle or not. */
+static void keep_reserved(const struct build *b, int engine,
+                          struct nsr_ranges *out) {
+  for (uint32_t reg = 0; reg < out->nregs; reg++)
+    if (nsr_facts_keep_register(b->g->program->facts, engine, reg))
+      for (uint32_t k = 0; k < out->nitems; k++)
+        nsr_bit_set(out->busy + k * b->words, reg);
+}
+
 enum nsr_status nsr_ranges_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
                                 int engine, struct nsr_ranges *out) {
   struct build b = {.ctx = ctx,
@@ -135,7 +144,9 @@ enum nsr_status nsr_ranges_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
   NSR_TRY(find_items(&b, out));
   NSR_TRY(decode_all(&b));
   NSR_TRY(find_live(&b));
-  return find_busy(&b, out);
+  NSR_TRY(find_busy(&b, out));
+  keep_reserved(&b, engine, out);
+  return NSR_OK;
 }
 
 /* ---- registers for intervals */

@@ -3,7 +3,8 @@
  *
  * A stream's top level is a row of items, run one after the other: straight
  * code, loops, arms. A register is busy in an item if that names it, or if what
- * it holds in front of the item may still be read.
+ * it holds in front of the item may still be read; one that is to be left alone
+ * is busy everywhere.
  */
 #ifndef NSR_SYNC_RANGES_H
 #define NSR_SYNC_RANGES_H
