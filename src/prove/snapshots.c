@@ -20,9 +20,12 @@
 /* Registers and semaphores that are looked at, at most. */
 enum { MANY = 64 };
 
-/* How often a loop's head may change before what still rises there is taken to
- * have no bound. */
+/* How often a loop's head may change before what still rises, or falls, there
+ * is taken to have no bound. */
 enum { MAX_RISES = 8 };
+
+/* So far a register may lie below a count as of some start. */
+enum { MOST_LESS = 1000 };
 
 /* A register of an engine and a semaphore. */
 struct cell {
@@ -40,7 +43,8 @@ struct value {
   uint32_t back; /* 0: whatever start and constant, there was none yet */
   int64_t add;
   uint32_t entry; /* scope of a loop: no less than the count was when that was
-                     last entered; NSR_NONE */
+                     last entered, less entry_less; NSR_NONE */
+  int64_t entry_less;
 };
 
 static const struct value nothing = {
@@ -97,13 +101,12 @@ static void merge_claims(struct value *a, const struct value *b) {
   a->claims = b->claims;
   a->back = a->back > b->back ? a->back : b->back;
   a->add = a->add < b->add ? a->add : b->add;
-  if (a->add < 0) /* nobody asks for that */
-    a->claims = false;
+  a->claims &= a->add >= -MOST_LESS;
 }
 
 static bool same(const struct value *a, const struct value *b) {
   return a->now == b->now && a->over == b->over && a->claims == b->claims &&
-         a->entry == b->entry &&
+         a->entry == b->entry && a->entry_less == b->entry_less &&
          (!a->claims || (a->back == b->back && a->add == b->add));
 }
 
@@ -119,6 +122,8 @@ static bool merge(const struct finder *f, struct part *to,
       to->v[i].over = v[i].over;
     if (old.entry != v[i].entry)
       to->v[i].entry = NSR_NONE;
+    if (old.entry_less < v[i].entry_less)
+      to->v[i].entry_less = v[i].entry_less;
     merge_claims(&to->v[i], &v[i]);
     changed |= !same(&old, &to->v[i]);
   }
@@ -133,9 +138,14 @@ static bool merge(const struct finder *f, struct part *to,
 /* The same at a loop's head, where what rises does not do so for ever. */
 static bool merge_head(const struct finder *f, struct state *x,
                        const struct value *v, const int64_t *count) {
-  for (size_t i = 0; x->rises == MAX_RISES && i < f->cells.n; i++)
-    if (x->head.v[i].over < v[i].over)
-      x->head.v[i].over = UNBOUNDED;
+  for (size_t i = 0; x->rises == MAX_RISES && i < f->cells.n; i++) {
+    struct value *to = &x->head.v[i];
+    if (to->over < v[i].over)
+      to->over = UNBOUNDED;
+    to->claims &= !v[i].claims || v[i].add >= to->add;
+    if (to->entry_less < v[i].entry_less)
+      to->entry = NSR_NONE;
+  }
   bool changed = merge(f, &x->head, v, count);
   x->rises += changed && x->rises < MAX_RISES;
   return changed;
@@ -161,7 +171,7 @@ static void start(const struct finder *f, uint32_t scope) {
     if (f->cells.v[i].loop != scope || !v->claims)
       continue;
     if (v->back == 0) /* of this one nothing was said */
-      *v = (struct value){v->now, v->over, true, 1, 0, v->entry};
+      *v = (struct value){v->now, v->over, true, 1, 0, v->entry, v->entry_less};
     v->claims = v->back++ < NSR_PROVE_BACK;
   }
 }
@@ -221,7 +231,7 @@ static struct value set_to(const struct finder *f, uint8_t engine,
     x.now = x.now == UNKNOWN ? UNKNOWN : x.now + s->value;
     x.over += x.over == UNBOUNDED ? 0 : s->value;
     x.add += s->value;
-    x.claims &= x.add >= 0 && f->cells.v[from].loop == c->loop;
+    x.claims &= x.add >= -MOST_LESS && f->cells.v[from].loop == c->loop;
   } else if (s->src < 0) {
     int64_t count = f->count[group];
     x.now = count == UNKNOWN ? UNKNOWN : s->value - count;
@@ -229,7 +239,7 @@ static struct value set_to(const struct finder *f, uint8_t engine,
   }
   if (x.now != UNKNOWN) {
     x.over = x.now;
-    x.claims = x.now >= 0;
+    x.claims = x.now >= -MOST_LESS;
     x.back = 1; /* the count was no more at its loop's latest start */
     x.add = x.now;
   }
@@ -267,9 +277,11 @@ static void read_wait(const struct finder *f, uint32_t i) {
   uint32_t at = find(f, s->engine, (int16_t)s->value, s->group);
   out->live = f->v[at].over <= 0;
   out->entry = f->v[at].entry;
+  out->entry_less = f->v[at].entry_less;
   if (f->v[at].claims && f->v[at].back > 0) {
     out->loop = f->cells.v[at].loop;
     out->back = (uint8_t)f->v[at].back;
+    out->less = f->v[at].add < 0 ? -f->v[at].add : 0;
   }
 }
 
@@ -311,9 +323,10 @@ static void enter(const struct finder *f, uint32_t scope) {
               nsr_common_in(f->s->tree, scope, v->entry);
     if (in) /* what was said of a loop around this one still holds */
       continue;
-    if (v->now != UNKNOWN && v->now >= 0)
+    if (v->now != UNKNOWN && v->now >= -MOST_LESS) {
       v->entry = scope;
-    else if (v->entry == scope)
+      v->entry_less = v->now < 0 ? -v->now : 0;
+    } else if (v->entry == scope)
       v->entry = NSR_NONE;
   }
 }

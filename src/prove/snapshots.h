@@ -16,11 +16,12 @@ enum { NSR_PROVE_BACK = 8 };
 struct nsr_snapshot {
   bool live;     /* what comes before the wait is enough */
   uint32_t loop; /* scope: all that was counted in front of the start of its
-                    back-th latest iteration is waited for; NSR_NONE: nothing
-                    is known */
+                    back-th latest iteration, but for the last `less`, is
+                    waited for; NSR_NONE: nothing is known */
   uint8_t back;
   uint32_t entry; /* scope of a loop: all that was counted before it was last
-                     entered, too; NSR_NONE */
+                     entered, too, but for the last entry_less; NSR_NONE */
+  int64_t less, entry_less;
 };
 
 /* Needs thresholds; out: by number of a wait. */

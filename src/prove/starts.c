@@ -157,24 +157,27 @@ static bool in_item(const struct starts *x, uint32_t member) {
   return step >= x->first && step < x->end;
 }
 
-/* Whether whoever knows what a semaphore counted before some start knows of q:
- * it counts there, or something behind it in its body and channel does. */
-static bool counted(const struct starts *x, uint32_t q, uint32_t group) {
+/* Whether whoever knows what a semaphore counted before some start, but for the
+ * last `less`, knows of q: it counts more than that there, with what is behind
+ * it in its body and channel. */
+static bool counted(const struct starts *x, uint32_t q, uint32_t group,
+                    int64_t less) {
   const struct nsr_count_group *g = &x->s->groups[group];
   const struct nsr_step *steps = x->s->steps;
   const struct nsr_work *works = x->s->tree->works;
+  int64_t counts = 0;
   if (g->channel < 0 || g->channel != steps[q].channel)
     return false;
-  for (uint32_t i = g->n; i-- > 0;) {
+  for (uint32_t i = g->n; i-- > 0 && counts <= less;) {
     uint32_t at = x->s->members[x->s->by_group[g->first + i]];
     uint32_t work = steps[at].work;
     if (at < q)
       return false;
     if (at == q || (work != NSR_NONE && steps[q].work != NSR_NONE &&
                     works[work].scope == works[steps[q].work].scope))
-      return true;
+      counts += steps[at].value;
   }
-  return false;
+  return counts > less;
 }
 
 static void take_snapshot(const struct starts *x, uint32_t i) {
@@ -183,12 +186,9 @@ static void take_snapshot(const struct starts *x, uint32_t i) {
   bool any = w->loop != NSR_NONE || w->entry != NSR_NONE;
   for (size_t k = 0; any && k < x->nhere; k++) {
     const struct nsr_start_pair *p = pair_at(x, k);
-    bool asked = p->loop == w->loop || p->loop == w->entry;
-    if (!asked || !counted(x, p->q, s->group))
-      continue;
-    if (p->loop == w->loop)
+    if (p->loop == w->loop && counted(x, p->q, s->group, w->less))
       view(x, s->engine)[k] |= (uint16_t)(STARTS & ~((1u << w->back) - 1u));
-    if (p->loop == w->entry)
+    if (p->loop == w->entry && counted(x, p->q, s->group, w->entry_less))
       view(x, s->engine)[k] |= FRONT;
   }
 }

@@ -403,3 +403,21 @@ int64_t nsr_count_less(const struct nsr_counts *c,
     sum += nsr_count_step(c, cell, a) - nsr_count_before(c, cell, a, at);
   return need->lag ? sum + need->lag * cycle(c, cell) : sum;
 }
+
+/* The iteration, or the run of the loop, with p's last execution ends behind
+ * all that comes behind p in the bodies around it. */
+int64_t nsr_count_less_at_start(const struct nsr_counts *c,
+                                const struct nsr_need *need) {
+  const struct nsr_tree *t = c->tree;
+  uint32_t cell = c->cell_of[need->p], body = t->scopes[need->of].body;
+  bool entry = need->back == NSR_AT_ENTRY;
+  uint32_t top = entry ? need->of : body;
+  int64_t sum =
+      nsr_count_ahead(c, cell, entry ? t->scopes[need->of].parent : body,
+                      t->scopes[body].first_work);
+  for (uint32_t a = t->works[need->p].scope;; a = t->scopes[a].parent) {
+    sum += behind(c, cell, a, need->p);
+    if (a == top)
+      return sum;
+  }
+}

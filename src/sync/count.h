@@ -89,5 +89,10 @@ int64_t nsr_count_ahead(const struct nsr_counts *c, uint32_t cell,
  * least from behind p's execution to c, and what the bodies around c still add
  * then. -1: no execution of p comes before c. */
 int64_t nsr_count_less(const struct nsr_counts *c, const struct nsr_need *need);
+/* The same for a need with `back`, and a mirror as it was at the start that
+ * this is about: what passes at least from behind p's last execution in front
+ * of it, and what the bodies around it still add. */
+int64_t nsr_count_less_at_start(const struct nsr_counts *c,
+                                const struct nsr_need *need);
 
 #endif

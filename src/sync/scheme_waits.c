@@ -30,22 +30,12 @@ static bool is_constant(const struct maker *p, const struct nsr_need *need) {
          p->c->resets.base[need->c] != NSR_NONE;
 }
 
-/* What bodies around the start of an iteration still add. */
-static int64_t less_at_start(const struct maker *p,
-                             const struct nsr_need *need) {
-  const struct nsr_counts *c = &p->c->counts;
-  uint32_t body = p->t->scopes[need->of].body;
-  uint32_t scope =
-      need->back == NSR_AT_ENTRY ? p->t->scopes[need->of].parent : body;
-  return nsr_count_ahead(c, c->cell_of[need->p], scope,
-                         p->t->scopes[body].first_work);
-}
-
 /* A wait for a need, unless there is nothing to wait for. */
 static enum nsr_status make_wait(struct maker *p, const struct nsr_need *need) {
   const struct nsr_counts *c = &p->c->counts;
   uint32_t cell = c->cell_of[need->p];
-  int64_t less = need->back ? less_at_start(p, need) : nsr_count_less(c, need);
+  int64_t less =
+      need->back ? nsr_count_less_at_start(c, need) : nsr_count_less(c, need);
   if (less < 0)
     return NSR_OK;
   uint32_t group = p->c->group[nsr_count_group(c, cell)];
