@@ -49,7 +49,7 @@ struct lag {
   size_t narms;             /* open ones */
   struct nsr_sight *at_item[NSR_MAX_ENGINES];
   uint32_t *now_at_item;
-  uint32_t item_first;
+  uint32_t item_first, barrier_at_item;
   bool looks; /* conflicts are looked for in this round */
 };
 
@@ -82,6 +82,7 @@ static enum nsr_status note(struct lag *g, struct nsr_moment *m) {
     NSR_NEW(g->ctx, NSR_SCRATCH, m->now, g->x->nch);
   m->step = g->x->step;
   m->nloops = (uint32_t)g->x->loops.n;
+  m->barrier = g->x->barrier;
   memcpy(m->now, g->x->now, g->x->nch * sizeof *m->now);
   return NSR_OK;
 }
@@ -159,7 +160,7 @@ static enum nsr_status enter_loop(void *user, uint32_t begin, bool *changed) {
       g->x->loop_slots + (size_t)(g->x->loop_number[begin] - 1) * 2 * g->x->nch;
   NSR_PUSH(g->ctx, NSR_SCRATCH, &g->x->loops,
            (struct nsr_sight_loop){begin + 1, g->x->loop_number[begin], slots,
-                                   slots + g->x->nch});
+                                   slots + g->x->nch, g->x->barrier});
   return put_rows(g, l, l->head);
 }
 
@@ -180,7 +181,7 @@ static enum nsr_status leave_loop(void *user, uint32_t begin, bool *changed) {
   struct lag *g = user;
   struct loop *l = loop_at(g, begin);
   *changed = l->changed;
-  g->x->loops.n--;
+  g->x->barrier = g->x->loops.v[--g->x->loops.n].barrier;
   g->x->step = g->s->steps[begin].end + 1;
   nsr_told_drop(&g->told, begin);
   NSR_TRY(nsr_told_put(&g->told, begin, l->any_exit ? l->exits : l->heads));
@@ -235,8 +236,10 @@ static enum nsr_status leave_arm(void *user, uint32_t begin, bool join) {
     NSR_TRY(join ? join_row(g, r, a->rows[r]) : put_row(g, r, a->rows[r]));
     nsr_sight_free(g->x, &a->rows[r]);
   }
-  return join ? nsr_told_join(&g->told, begin, &a->entry)
-              : nsr_told_pass(&g->told, begin, &a->entry);
+  NSR_TRY(join ? nsr_told_join(&g->told, begin, &a->entry)
+               : nsr_told_pass(&g->told, begin, &a->entry));
+  g->x->barrier = a->entry.barrier;
+  return NSR_OK;
 }
 
 /* ---- conflicts of a work */
@@ -451,6 +454,8 @@ static enum nsr_status take_step(void *user, uint32_t i) {
     return take_work(g, i);
   if (s->kind == NSR_STEP_WAIT)
     return take_wait(g, i);
+  if (s->kind == NSR_STEP_BARRIER)
+    nsr_sights_pass_barrier(g->x, i);
   for (uint32_t r = 0; s->kind == NSR_STEP_BARRIER && r < g->nrows; r++) {
     NSR_TRY(nsr_sight_own(g->x, &g->rows[r]));
     nsr_sight_clear(g->x, g->rows[r]);
@@ -471,6 +476,7 @@ static enum nsr_status begin_item(void *user, uint32_t first, uint32_t end) {
   for (uint32_t i = first; i < end; i++)
     g->looks &= g->s->steps[i].kind != NSR_STEP_LOOP;
   g->x->step = first + 1;
+  g->barrier_at_item = g->x->barrier;
   memcpy(g->now_at_item, g->x->now, g->x->nch * sizeof *g->x->now);
   for (uint32_t r = 0; r < g->nrows; r++)
     set_row(g, &g->at_item[r], g->rows[r]);
@@ -487,6 +493,7 @@ static bool once_more(void *user) {
 static enum nsr_status again(void *user) {
   struct lag *g = user;
   memcpy(g->x->now, g->now_at_item, g->x->nch * sizeof *g->x->now);
+  g->x->barrier = g->barrier_at_item;
   for (uint32_t r = 0; r < g->nrows; r++)
     set_row(g, &g->rows[r], g->at_item[r]);
   nsr_told_drop(&g->told, g->item_first);

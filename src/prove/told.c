@@ -261,14 +261,16 @@ static enum nsr_status renew(struct nsr_told *g, struct nsr_tells *list) {
 static void go_to(struct nsr_told *g, struct nsr_moment *m) {
   struct nsr_sights *x = g->x;
   size_t n = x->nch * sizeof *x->now;
-  struct nsr_moment here = {x->step, (uint32_t)x->loops.n, NULL};
+  struct nsr_moment here = {x->step, (uint32_t)x->loops.n, x->barrier, NULL};
   memcpy(g->swap, x->now, n);
   memcpy(x->now, m->now, n);
   memcpy(m->now, g->swap, n);
   x->step = m->step;
   x->loops.n = m->nloops;
+  x->barrier = m->barrier;
   m->step = here.step;
   m->nloops = here.nloops;
+  m->barrier = here.barrier;
 }
 
 /* ---- where ways meet */

@@ -114,8 +114,8 @@ NSR_MUST_USE enum nsr_status nsr_told_member(struct nsr_told *g,
 
 /* Where a scope begins. */
 struct nsr_moment {
-  uint32_t step, nloops;
-  uint32_t *now; /* by channel */
+  uint32_t step, nloops, barrier; /* as in nsr_sights */
+  uint32_t *now;                  /* by channel */
 };
 
 /* A scope begins; what was appended in it is dropped; what is told is that in

@@ -38,6 +38,21 @@ static void keep_slots(const struct nsr_sights *x, uint32_t *to) {
   memcpy(to, x->now, x->nch * sizeof *to);
 }
 
+static enum nsr_status number_barriers(struct nsr_sights *x) {
+  const struct nsr_score *s = x->s;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < s->nsteps; i++)
+    if (s->steps[i].kind == NSR_STEP_BARRIER)
+      x->slot[i] = n++;
+  NSR_NEW(x->ctx, NSR_SCRATCH, x->barrier_slots, (size_t)n * x->nch);
+  return NSR_OK;
+}
+
+void nsr_sights_pass_barrier(struct nsr_sights *x, uint32_t step) {
+  x->barrier = step + 1;
+  keep_slots(x, x->barrier_slots + (size_t)x->slot[step] * x->nch);
+}
+
 /* The slots of each loop, and the loop of each slot. */
 static enum nsr_status number_loops(struct nsr_sights *x) {
   const struct nsr_score *s = x->s;
@@ -83,6 +98,7 @@ enum nsr_status nsr_sights_init(struct nsr_ctx *ctx, const struct nsr_score *s,
   *out = (struct nsr_sights){
       .ctx = ctx, .s = s, .nch = (uint32_t)nsr_nchannels(s->program->k)};
   NSR_TRY(number_slots(out));
+  NSR_TRY(number_barriers(out));
   NSR_TRY(number_loops(out));
   return nsr_levels_init(ctx, &out->levels);
 }
@@ -299,7 +315,19 @@ static enum nsr_status add_issued(struct nsr_sights *x, struct nsr_sight *v) {
   return NSR_OK;
 }
 
+/* Of what was in front of a barrier nobody lacks anything. */
+static void pass_barrier(const struct nsr_sights *x, struct nsr_sight *v) {
+  const uint32_t *at =
+      x->barrier_slots + (size_t)x->slot[x->barrier - 1] * x->nch;
+  nsr_sight_clear(x, v);
+  v->step = x->barrier;
+  for (uint32_t c = 0; c < x->nch; c++)
+    v->of[c].at = at[c];
+}
+
 enum nsr_status nsr_sight_renew(struct nsr_sights *x, struct nsr_sight *v) {
+  if (v->step < x->barrier)
+    pass_barrier(x, v);
   NSR_TRY(add_issued(x, v));
   nsr_sight_stamp(x, v);
   return NSR_OK;

@@ -30,6 +30,7 @@ struct nsr_sight_loop {
   uint32_t begin;              /* 1 + its step */
   uint32_t number;             /* for slots, from 1; 0: none */
   const uint32_t *first, *end; /* by channel: slots */
+  uint32_t barrier;            /* nsr_sights.barrier in front of it */
 };
 
 /* Where a walk of a score stands, and storage for views. */
@@ -37,7 +38,7 @@ struct nsr_sights {
   struct nsr_ctx *ctx;
   const struct nsr_score *s;
   uint32_t nslots, nch;
-  uint32_t *slot;        /* by step: of works; else the next of its channel */
+  uint32_t *slot;        /* by step: of works; of barriers: their number */
   uint32_t *base;        /* by channel: its first slot; nch + 1 of them */
   uint8_t *height;       /* by channel: of its levels */
   uint32_t *loop_of;     /* by slot: number of the innermost loop */
@@ -48,8 +49,11 @@ struct nsr_sights {
   uint32_t *once;        /* by number - 1, then channel: levels of what issues
                             in one iteration; NSR_NO_LEVELS: not made yet */
   uint32_t nloops;
-  uint32_t *now; /* by channel: the next slot */
-  uint32_t step; /* 1 + that of here */
+  uint32_t *now;    /* by channel: the next slot */
+  uint32_t step;    /* 1 + that of here */
+  uint32_t barrier; /* 1 + that of the last barrier on all ways here since the
+                       scopes around it began, or in front of those; 0: none */
+  uint32_t *barrier_slots; /* by number of its step: the next by channel */
   NSR_VEC(struct nsr_sight_loop) loops;
   struct nsr_levels levels;
   NSR_VEC(struct nsr_sight *) views; /* all that there are */
@@ -79,6 +83,8 @@ void nsr_sight_copy(const struct nsr_sights *x, struct nsr_sight *to,
 void nsr_sight_stamp(struct nsr_sights *x, struct nsr_sight *v);
 /* All is known. */
 void nsr_sight_clear(const struct nsr_sights *x, struct nsr_sight *v);
+/* All that is in front of here has retired, and everyone knows. */
+void nsr_sights_pass_barrier(struct nsr_sights *x, uint32_t step);
 /* Brings it up to date. */
 NSR_MUST_USE enum nsr_status nsr_sight_renew(struct nsr_sights *x,
                                              struct nsr_sight *v);
