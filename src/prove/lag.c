@@ -576,7 +576,9 @@ static enum nsr_status walk(struct lag *g) {
                          .leave_loop = leave_loop,
                          .enter_arm = enter_arm,
                          .leave_arm = leave_arm};
-  return nsr_score_walk_on(g->ctx, g->s, &w, once_more);
+  enum nsr_status status = nsr_score_walk_on(g->ctx, g->s, &w, once_more);
+  nsr_work_count(g->ctx, NSR_WORK_PROVE, g->x->levels.effort);
+  return status;
 }
 
 enum nsr_status nsr_lag_check(struct nsr_ctx *ctx, const struct nsr_score *s,

@@ -3,47 +3,58 @@
 
 #include <string.h>
 
-#include "base/work.h"
-
 enum {
   WORDS = NSR_LEVEL_WORDS,
   IN_WORD = 16, /* places */
   LOWEST = WORDS * IN_WORD,
   NUMBERS = NSR_LEVEL_ANY + 1, /* trees of one level */
   MADE = 1 << 16,              /* operations that are remembered */
-  FIRST_LIMIT = 1 << 14
+  FIRST_LIMIT = 1 << 16
 };
 
 #define EACH UINT64_C(0x1111111111111111)
-#define LOW UINT64_C(0x0f0f0f0f0f0f0f0f)
-#define BYTES UINT64_C(0x0101010101010101)
 
 /* ---- words */
 
-/* By byte, of levels: 0xff where a >= b. */
-static uint64_t not_below(uint64_t a, uint64_t b) {
-  return ((((a | BYTES << 7) - b) >> 7) & BYTES) * 0xff;
+static uint32_t combine(enum nsr_level_op op, uint32_t a, uint32_t b,
+                        uint32_t most) {
+  if (op == NSR_LEVEL_LEAST)
+    return a < b ? a : b;
+  if (op == NSR_LEVEL_MOST)
+    return a > b ? a : b;
+  if (op == NSR_LEVEL_SETTLE)
+    return a ? NSR_LEVEL_ANY : 0;
+  return a + b <= most ? a + b : NSR_LEVEL_ANY;
 }
 
-static uint64_t combine_bytes(enum nsr_level_op op, uint64_t a, uint64_t b,
-                              uint64_t most) {
-  if (op == NSR_LEVEL_SUM) {
-    uint64_t sum = a + b, over = not_below(sum, (most + 1) * BYTES);
-    return ((sum & ~over) | over) & LOW;
-  }
-  uint64_t above = not_below(a, b);
-  return op == NSR_LEVEL_LEAST ? (b & above) | (a & ~above)
-                               : (a & above) | (b & ~above);
-}
+/* Of all words of a lowest node; x becomes x op y. Level by level in loops that
+ * compilers make vectors of. */
+#define EACH_LEVEL(x, y, a, b, expression)                                     \
+  do {                                                                         \
+    uint8_t v_[LOWEST / 2], u_[LOWEST / 2];                                    \
+    memcpy(v_, (x), sizeof v_);                                                \
+    memcpy(u_, (y), sizeof u_);                                                \
+    for (int i_ = 0; i_ < LOWEST / 2; i_++) {                                  \
+      uint8_t a = v_[i_] & 15, b = u_[i_] & 15;                                \
+      uint8_t low_ = (expression);                                             \
+      a = v_[i_] >> 4;                                                         \
+      b = u_[i_] >> 4;                                                         \
+      uint8_t high_ = (expression);                                            \
+      v_[i_] = (uint8_t)(low_ | high_ << 4);                                   \
+    }                                                                          \
+    memcpy((x), v_, sizeof v_);                                                \
+  } while (0)
 
-static uint64_t combine_words(const struct nsr_levels *l, enum nsr_level_op op,
-                              uint64_t a, uint64_t b) {
-  if (op == NSR_LEVEL_SETTLE) {
-    a |= a >> 2 & 3 * EACH;
-    return ((a | a >> 1) & EACH) * NSR_LEVEL_ANY;
-  }
-  return combine_bytes(op, a & LOW, b & LOW, l->most) |
-         combine_bytes(op, a >> 4 & LOW, b >> 4 & LOW, l->most) << 4;
+static void combine_words(enum nsr_level_op op, uint64_t *x, const uint64_t *y,
+                          uint8_t most) {
+  if (op == NSR_LEVEL_LEAST)
+    EACH_LEVEL(x, y, a, b, a < b ? a : b);
+  else if (op == NSR_LEVEL_MOST)
+    EACH_LEVEL(x, y, a, b, a > b ? a : b);
+  else if (op == NSR_LEVEL_SETTLE)
+    EACH_LEVEL(x, y, a, b, a > b ? NSR_LEVEL_ANY : 0);
+  else
+    EACH_LEVEL(x, y, a, b, (uint8_t)(a + b) <= most ? a + b : NSR_LEVEL_ANY);
 }
 
 /* The places lo..hi-1 of a word. */
@@ -66,12 +77,14 @@ uint8_t nsr_levels_height(uint32_t n) {
 }
 
 static uint32_t hash_of(const uint64_t *w, bool inner) {
-  uint64_t h = 0;
-  for (int i = 0; i < WORDS; i++)
-    h = (h ^ w[i]) * UINT64_C(0x9e3779b97f4a7c15);
-  h ^= h >> 29;
-  h *= UINT64_C(0xbf58476d1ce4e5b9);
-  return (uint32_t)(h >> 32 & ~UINT64_C(1)) | inner;
+  const uint64_t by = UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t a = 0, b = 0;
+  for (int i = 0; i < WORDS; i += 2) {
+    a = (a ^ w[i]) * by;
+    b = (b ^ w[i + 1]) * by;
+  }
+  a = (a ^ a >> 32 ^ b >> 7) * UINT64_C(0xbf58476d1ce4e5b9);
+  return (uint32_t)(a >> 32 & ~UINT64_C(1)) | inner;
 }
 
 /* Whether all words are of one level. */
@@ -145,7 +158,6 @@ static uint32_t make(struct nsr_levels *l, const uint64_t *w, bool inner) {
     return (uint32_t)(w[0] & NSR_LEVEL_ANY);
   uint32_t hash = hash_of(w, inner), last = 2 * l->cap - 1;
   l->effort++;
-  nsr_work_count(l->ctx, NSR_WORK_PROVE, 1);
   for (uint32_t at = hash & last; l->table[at]; at = (at + 1) & last) {
     uint32_t a = l->table[at];
     if (l->hash[a] == hash && memcmp(l->v[a].w, w, sizeof l->v[a].w) == 0)
@@ -193,11 +205,6 @@ static bool is_made(const struct nsr_level_made *made, uint32_t op, uint32_t a,
 
 /* ---- two trees */
 
-static uint32_t combine_numbers(const struct nsr_levels *l,
-                                enum nsr_level_op op, uint32_t a, uint32_t b) {
-  return (uint32_t)combine_words(l, op, a, b) & NSR_LEVEL_ANY;
-}
-
 /* Whether an operation needs no look at b: it is a >= b or one level. */
 static bool is_plain(enum nsr_level_op op, uint32_t a, uint32_t b,
                      uint32_t *out) {
@@ -218,16 +225,14 @@ static uint32_t join_nodes(struct nsr_levels *l, uint8_t height,
   uint64_t x[WORDS], y[WORDS];
   open(l, height, a, x);
   open(l, height, b, y);
-  for (int i = 0; i < WORDS; i++) {
+  if (!height)
+    combine_words(op, x, y, (uint8_t)l->most);
+  for (int i = 0; i < WORDS && height; i++) {
     if (x[i] == y[i] && op <= NSR_LEVEL_MOST)
       continue;
-    if (height) {
-      x[i] = nsr_levels_join(l, height - 1, op, (uint32_t)x[i], (uint32_t)y[i]);
-      if (x[i] == NSR_NO_LEVELS)
-        return NSR_NO_LEVELS;
-    } else {
-      x[i] = combine_words(l, op, x[i], y[i]);
-    }
+    x[i] = nsr_levels_join(l, height - 1, op, (uint32_t)x[i], (uint32_t)y[i]);
+    if (x[i] == NSR_NO_LEVELS)
+      return NSR_NO_LEVELS;
   }
   return make(l, x, height);
 }
@@ -243,7 +248,7 @@ uint32_t nsr_levels_join(struct nsr_levels *l, uint8_t height,
       return out;
   }
   if (a < NUMBERS && b < NUMBERS)
-    return combine_numbers(l, op, a, b);
+    return combine(op, a, b, l->most);
   struct nsr_level_made *made = made_of(l, op, a, b, 0, 0);
   if (!is_made(made, op, a, b, 0, 0)) {
     out = join_nodes(l, height, op, a, b);
@@ -256,17 +261,10 @@ uint32_t nsr_levels_join(struct nsr_levels *l, uint8_t height,
 
 /* ---- some places of a tree */
 
-/* What is at some places of a word: b, or that added. */
-static uint64_t change_word(const struct nsr_levels *l, uint64_t a, uint64_t b,
-                            uint64_t at, bool add) {
-  uint64_t to = add ? combine_words(l, NSR_LEVEL_SUM, a, b) : b;
-  return (a & ~at) | (to & at);
-}
-
 /* .. at lo..hi-1 of a tree. */
 static uint32_t change(struct nsr_levels *l, uint8_t height, uint32_t a,
                        uint32_t lo, uint32_t hi, uint32_t b, bool add) {
-  uint64_t x[WORDS], y[WORDS];
+  uint64_t x[WORDS], y[WORDS], sum[WORDS];
   uint32_t span = height ? span_of(height - 1) : IN_WORD;
   if (add ? b == 0 || a == NSR_LEVEL_ANY : a == b)
     return a;
@@ -274,15 +272,21 @@ static uint32_t change(struct nsr_levels *l, uint8_t height, uint32_t a,
     return add ? nsr_levels_join(l, height, NSR_LEVEL_SUM, a, b) : b;
   open(l, height, a, x);
   open(l, height, b, y);
+  if (!height && add) {
+    memcpy(sum, x, sizeof sum);
+    combine_words(NSR_LEVEL_SUM, sum, y, (uint8_t)l->most);
+  }
   for (uint32_t i = lo / span; i < WORDS && i * span < hi; i++) {
     uint32_t from = lo > i * span ? lo - i * span : 0, to = hi - i * span;
-    if (!height)
-      x[i] = change_word(l, x[i], y[i], places(from, to), add);
-    else
+    if (height) {
       x[i] =
           change(l, height - 1, (uint32_t)x[i], from, to, (uint32_t)y[i], add);
-    if (x[i] == NSR_NO_LEVELS && height)
-      return NSR_NO_LEVELS;
+      if (x[i] == NSR_NO_LEVELS)
+        return NSR_NO_LEVELS;
+    } else {
+      uint64_t at = places(from, to);
+      x[i] = (x[i] & ~at) | ((add ? sum[i] : y[i]) & at);
+    }
   }
   return make(l, x, height);
 }
@@ -377,7 +381,7 @@ void nsr_levels_sweep(struct nsr_levels *l) {
       l->nspare++;
     }
   uint32_t used = l->n - l->nspare;
-  l->limit = used < FIRST_LIMIT / 2 ? FIRST_LIMIT : 2 * used;
+  l->limit = used < FIRST_LIMIT / 4 ? FIRST_LIMIT : 4 * used;
   memset(l->made, 0, MADE * sizeof *l->made);
   put_all(l);
 }
