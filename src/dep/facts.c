@@ -62,16 +62,12 @@ enum nsr_status nsr_facts_push(struct nsr_facts_pool *pool, struct nsr_facts *f,
 
 /* ---- merging */
 
+/* ADD or MAX. */
 static uint32_t combine(uint32_t a, uint32_t b, enum nsr_facts_op op,
                         uint32_t most) {
-  switch (op) {
-  case NSR_FACTS_ADD:
+  if (op == NSR_FACTS_ADD)
     return a + b < most ? a + b : most;
-  case NSR_FACTS_MAX:
-    return a > b ? a : b;
-  default:
-    return a < b ? a : b;
-  }
+  return a > b ? a : b;
 }
 
 /* Joins stretches in pairs, with what lies between them. */
@@ -94,6 +90,56 @@ static const struct nsr_fact *end_of(const struct nsr_facts *f) {
   return f->n ? f->v + f->n : f->v;
 }
 
+/* Behind the last of out, which has room for it. */
+static inline void put(struct nsr_facts *out, uint32_t lo, uint32_t hi,
+                       uint32_t level) {
+  struct nsr_fact *last = out->v + out->n;
+  if (out->n && last[-1].hi == lo && last[-1].level == level)
+    last[-1].hi = hi;
+  else
+    out->v[out->n++] = (struct nsr_fact){lo, hi, level};
+}
+
+static void keep_small(struct nsr_facts *out, bool *coarse) {
+  if (out->n <= NSR_MAX_FACTS)
+    return;
+  coarsen(out);
+  *coarse = true;
+}
+
+/* What is in both, at the lower level. */
+static void intersect(struct nsr_facts *out, const struct nsr_facts *a,
+                      const struct nsr_facts *b) {
+  const struct nsr_fact *x = a->v, *y = b->v, *ex = end_of(a), *ey = end_of(b);
+  out->n = 0;
+  while (x < ex && y < ey) {
+    uint32_t lo = x->lo > y->lo ? x->lo : y->lo;
+    uint32_t hi = x->hi < y->hi ? x->hi : y->hi;
+    if (lo < hi)
+      put(out, lo, hi, x->level < y->level ? x->level : y->level);
+    if (x->hi == hi)
+      x++;
+    else
+      y++;
+  }
+}
+
+enum nsr_status nsr_facts_unite(struct nsr_facts_pool *pool,
+                                struct nsr_facts *out,
+                                const struct nsr_facts *a,
+                                const struct nsr_facts *b, bool *coarse) {
+  NSR_TRY(reserve(pool, out, a->n + b->n, 0));
+  const struct nsr_fact *x = a->v, *y = b->v, *ex = end_of(a), *ey = end_of(b);
+  out->n = 0;
+  while (x < ex || y < ey) {
+    const struct nsr_fact *next =
+        y == ey || (x < ex && x->lo < y->lo) ? x++ : y++;
+    put(out, next->lo, next->hi, next->level);
+  }
+  keep_small(out, coarse);
+  return NSR_OK;
+}
+
 enum nsr_status nsr_facts_zip(struct nsr_facts_pool *pool,
                               struct nsr_facts *out, const struct nsr_facts *a,
                               const struct nsr_facts *b, enum nsr_facts_op op,
@@ -104,6 +150,11 @@ enum nsr_status nsr_facts_zip(struct nsr_facts_pool *pool,
                         *eb = end_of(b);
   struct nsr_fact *o = out->v;
   uint32_t x = 0, last = 0, n = 0; /* last: level of the stretch up to x */
+  if (op == NSR_FACTS_MIN) {
+    intersect(out, a, b);
+    keep_small(out, coarse);
+    return NSR_OK;
+  }
   for (;;) {
     uint32_t la = 0, lb = 0, until = UINT32_MAX;
     if (pa < ea) {
@@ -130,10 +181,7 @@ enum nsr_status nsr_facts_zip(struct nsr_facts_pool *pool,
       pb++;
   }
   out->n = n;
-  if (n > NSR_MAX_FACTS) {
-    coarsen(out);
-    *coarse = true;
-  }
+  keep_small(out, coarse);
   return NSR_OK;
 }
 

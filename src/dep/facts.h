@@ -51,6 +51,13 @@ nsr_facts_zip(struct nsr_facts_pool *pool, struct nsr_facts *out,
               const struct nsr_facts *a, const struct nsr_facts *b,
               enum nsr_facts_op op, uint32_t most, bool *coarse);
 
+/* out (another than a and b) = both, which have no slot in common. */
+NSR_MUST_USE enum nsr_status nsr_facts_unite(struct nsr_facts_pool *pool,
+                                             struct nsr_facts *out,
+                                             const struct nsr_facts *a,
+                                             const struct nsr_facts *b,
+                                             bool *coarse);
+
 /* Adds a stretch behind all others. */
 NSR_MUST_USE enum nsr_status nsr_facts_push(struct nsr_facts_pool *pool,
                                             struct nsr_facts *f, uint32_t lo,

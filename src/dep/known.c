@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/work.h"
 #include "dep/views.h"
 
 /* An engine's row, with all loops that lie between its making and now; what
@@ -222,7 +221,7 @@ static enum nsr_status record(struct nsr_walk *w, uint32_t i) {
 
 static enum nsr_status issue(struct nsr_walk *w, uint32_t i) {
   const struct nsr_work *x = &w->tree->works[i];
-  nsr_work_count(w->ctx, NSR_WORK_DEP, 1);
+  w->slots.units++;
   if (x->channel < 0)
     return NSR_OK;
   if (w->asked[i]) {
@@ -484,7 +483,10 @@ enum nsr_status nsr_walk_once(struct nsr_walk *w, nsr_visit_fn *visit,
   const struct nsr_walk_item *x = &w->items.v[w->item];
   NSR_TRY(restore(w, x));
   w->changed = false;
-  return walk_part(w, &w->tree->parts[x->part], x->first, x->n, visit, user);
+  enum nsr_status status =
+      walk_part(w, &w->tree->parts[x->part], x->first, x->n, visit, user);
+  nsr_slots_count(&w->slots);
+  return status;
 }
 
 enum nsr_status nsr_walk_through(struct nsr_walk *w, nsr_visit_fn *visit,
@@ -510,5 +512,6 @@ enum nsr_status nsr_walk_leave(struct nsr_walk *w) {
       else if (*rec)
         NSR_TRY(nsr_view_settle(w, *rec));
     }
+  nsr_slots_count(&w->slots);
   return NSR_OK;
 }

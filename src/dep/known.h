@@ -53,6 +53,10 @@ uint32_t nsr_walk_item_of(const struct nsr_walk *walk, uint32_t w);
 /* Announces that work p, which has a channel, may be asked about; what is known
  * of others is not kept. */
 void nsr_walk_about(struct nsr_walk *walk, uint32_t p);
+/* The same, and with lags up to this one only, unless it is announced in the
+ * other way, too: heads do not change any more where all lags above it are
+ * unknown. */
+void nsr_walk_about_lag(struct nsr_walk *walk, uint32_t p, uint32_t lag);
 
 /* Announces that work c may wait for the lag-th latest execution of p, so that
  * what follows from that is kept. Implies the two above. */

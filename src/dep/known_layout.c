@@ -22,11 +22,19 @@ void nsr_walk_asks(struct nsr_walk *w, uint32_t item, uint32_t lag) {
 void nsr_walk_about(struct nsr_walk *w, uint32_t p) {
   assert(!w->started && w->tree->works[p].channel >= 0);
   w->asked[p] = true;
+  w->most[p] = NSR_MAX_LEVELS;
+}
+
+void nsr_walk_about_lag(struct nsr_walk *w, uint32_t p, uint32_t lag) {
+  assert(!w->started && w->tree->works[p].channel >= 0);
+  w->asked[p] = true;
+  if (w->most[p] <= lag)
+    w->most[p] = (uint8_t)(lag + 1);
 }
 
 void nsr_walk_awaits(struct nsr_walk *w, uint32_t c, uint32_t p, uint32_t lag) {
   nsr_walk_asks(w, w->item_of[c], lag);
-  nsr_walk_about(w, p);
+  nsr_walk_about_lag(w, p, lag);
   if (w->lags[p] <= lag)
     w->lags[p] = (uint8_t)(lag + 1);
   w->exported[p] |= w->item_of[c] != w->item_of[p];
@@ -40,7 +48,7 @@ enum nsr_status nsr_walk_before(struct nsr_walk *w, uint32_t p, uint32_t loop,
   uint32_t *first = &w->item_starts[w->item_of[p]];
   uint32_t n = *first ? w->starts.v[*first - 1].number + 1 : 0;
   uint8_t any = (uint8_t)(back ? back : 1);
-  nsr_walk_about(w, p);
+  nsr_walk_about_lag(w, p, 0);
   uint32_t old = nsr_walk_find_start(w, p, loop, back == 0);
   if (old != NSR_NONE && w->starts.v[old].any < any)
     w->starts.v[old].any = any;
@@ -294,7 +302,7 @@ enum nsr_status nsr_walk_new(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   NSR_NEW(ctx, NSR_SCRATCH, w, 1);
   w->ctx = w->slots.ctx = w->slots.pool.ctx = ctx;
   w->tree = tree;
-  w->levels = NSR_MAX_LAG + 1;
+  w->levels = NSR_MAX_LEVELS;
   w->barriers = barriers;
   w->most_dense = MOST_DENSE;
   NSR_NEW(ctx, NSR_SCRATCH, w->lags, tree->nworks);
@@ -302,6 +310,7 @@ enum nsr_status nsr_walk_new(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   NSR_NEW(ctx, NSR_SCRATCH, w->carried, tree->nworks);
   NSR_NEW(ctx, NSR_SCRATCH, w->records, tree->nscopes);
   NSR_NEW(ctx, NSR_SCRATCH, w->asked, tree->nworks);
+  NSR_NEW(ctx, NSR_SCRATCH, w->most, tree->nworks);
   w->nch = (uint32_t)nsr_nchannels(tree->program->k);
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     if (tree->program->stream[e])

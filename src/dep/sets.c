@@ -6,13 +6,16 @@
 
 #include "base/work.h"
 
-/* Dense sets are whole blocks, so that loops over them have a fixed length. */
-enum { BLOCK = 4 };
+enum { BLOCK = NSR_SET_BLOCK };
 
 /* What an operation has cost: about as much for 64 slots as for a stretch. */
-static void count(struct nsr_slots *s, const struct nsr_set *set) {
-  nsr_work_count(s->ctx, NSR_WORK_DEP,
-                 1 + (set->words ? s->cost : set->facts.n));
+static inline void count(struct nsr_slots *s, const struct nsr_set *set) {
+  s->units += 1 + (set->words ? s->cost : set->facts.n);
+}
+
+void nsr_slots_count(struct nsr_slots *s) {
+  nsr_work_count(s->ctx, NSR_WORK_DEP, s->units);
+  s->units = 0;
 }
 
 static void swap(struct nsr_facts *a, struct nsr_facts *b) {
@@ -28,6 +31,8 @@ enum nsr_status nsr_slots_room(struct nsr_slots *s, uint32_t n) {
   NSR_NEW(s->ctx, NSR_SCRATCH, s->where, s->cap);
   NSR_NEW(s->ctx, NSR_SCRATCH, s->channel, s->cap);
   NSR_NEW(s->ctx, NSR_SCRATCH, s->slot, s->cap);
+  NSR_NEW(s->ctx, NSR_SCRATCH, s->most, s->cap);
+  NSR_NEW(s->ctx, NSR_SCRATCH, s->told, NSR_MAX_LEVELS * (s->cap / 64 + 1));
   NSR_NEW(s->ctx, NSR_SCRATCH, s->mask, s->nch * (s->cap / 64 + 1));
   return NSR_OK;
 }
@@ -40,11 +45,14 @@ static void lay_dense(struct nsr_slots *s, uint32_t n) {
   s->cost = (n / 32 + 1) / 2;
   memcpy(next, s->place, sizeof next);
   memset(s->mask, 0, s->nch * s->groups * sizeof *s->mask);
+  memset(s->told, 0, s->levels * s->groups * sizeof *s->told);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t ch = s->channel[i];
     s->slot[i] = s->first[ch] + next[ch] - s->place[ch];
     s->where[next[ch]++] = (uint16_t)i;
     s->mask[ch * s->groups + i / 64] |= UINT64_C(1) << i % 64;
+    for (uint32_t l = 0; l < s->levels && l < s->most[i]; l++)
+      s->told[i / 64 * s->levels + l] |= UINT64_C(1) << i % 64;
   }
 }
 
@@ -64,15 +72,12 @@ void nsr_slots_lay(struct nsr_slots *s, bool dense) {
 
 /* ---- forms */
 
-/* Storage for a dense set; what it held is lost. */
-static enum nsr_status make_dense(struct nsr_slots *s, struct nsr_set *set,
-                                  uint32_t words) {
-  if (set->cap < words) {
-    set->cap = 2 * words;
-    NSR_NEW(s->ctx, NSR_SCRATCH, set->bits, set->cap);
-  }
-  set->words = words;
-  set->facts.n = 0;
+enum nsr_status nsr_set_room(struct nsr_slots *s, struct nsr_set *set,
+                             uint32_t words) {
+  if (set->cap >= words)
+    return NSR_OK;
+  set->cap = 2 * words;
+  NSR_NEW(s->ctx, NSR_SCRATCH, set->bits, set->cap);
   return NSR_OK;
 }
 
@@ -83,10 +88,8 @@ void nsr_set_clear(struct nsr_set *set) {
 }
 
 enum nsr_status nsr_set_begin(struct nsr_slots *s, struct nsr_set *set) {
-  if (s->words)
-    NSR_TRY(make_dense(s, set, s->words));
-  else
-    set->words = 0;
+  NSR_TRY(nsr_set_room(s, set, s->words));
+  set->words = s->words;
   nsr_set_clear(set);
   return NSR_OK;
 }
@@ -99,36 +102,37 @@ static uint32_t level_at(const struct nsr_slots *s, const struct nsr_set *set,
   return level;
 }
 
-enum nsr_status nsr_set_to_facts(struct nsr_slots *s, struct nsr_set *set) {
-  if (!set->words)
-    return NSR_OK;
-  s->tmp.n = 0;
-  for (uint32_t k = 0; k < s->nactive; k++) {
-    const uint64_t *mask = s->mask + s->active[k] * s->groups;
-    for (uint32_t i = 0; i < s->groups; i++) {
-      uint64_t unknown = mask[i] & set->bits[i * s->levels];
-      for (; unknown; unknown &= unknown - 1) {
-        uint32_t place = 64 * i + (uint32_t)__builtin_ctzll(unknown);
-        uint32_t slot = s->slot[place];
-        NSR_TRY(nsr_facts_push(&s->pool, &s->tmp, slot, slot + 1,
-                               level_at(s, set, place)));
-      }
+/* Adds the unknown slots among those of a mask, in a group. */
+static enum nsr_status push_group(struct nsr_slots *s,
+                                  const struct nsr_set *set, uint32_t group,
+                                  uint64_t mask, struct nsr_fact *run) {
+  uint64_t unknown = mask & set->bits[group * s->levels];
+  for (; unknown; unknown &= unknown - 1) {
+    uint32_t place = 64 * group + (uint32_t)__builtin_ctzll(unknown);
+    uint32_t slot = s->slot[place], level = level_at(s, set, place);
+    if (slot != run->hi || level != run->level) {
+      NSR_TRY(nsr_facts_push(&s->pool, &s->tmp, run->lo, run->hi, run->level));
+      *run = (struct nsr_fact){slot, slot, level};
     }
+    run->hi++;
   }
-  set->words = 0;
-  swap(&s->tmp, &set->facts);
   return NSR_OK;
 }
 
-enum nsr_status nsr_set_copy(struct nsr_slots *s, struct nsr_set *out,
-                             const struct nsr_set *set) {
-  if (set->words) {
-    NSR_TRY(make_dense(s, out, set->words));
-    memcpy(out->bits, set->bits, set->words * sizeof *set->bits);
+enum nsr_status nsr_set_to_facts(struct nsr_slots *s, struct nsr_set *set) {
+  if (!set->words)
     return NSR_OK;
+  struct nsr_fact run = {0};
+  s->tmp.n = 0;
+  for (uint32_t k = 0; k < s->nactive; k++) {
+    const uint64_t *mask = s->mask + s->active[k] * s->groups;
+    for (uint32_t i = 0; i < s->groups; i++)
+      NSR_TRY(push_group(s, set, i, mask[i], &run));
   }
-  out->words = 0;
-  return nsr_facts_copy(&s->pool, &out->facts, &set->facts);
+  set->words = 0;
+  NSR_TRY(nsr_facts_push(&s->pool, &s->tmp, run.lo, run.hi, run.level));
+  swap(&s->tmp, &set->facts);
+  return NSR_OK;
 }
 
 void nsr_set_free(struct nsr_slots *s, struct nsr_set *set) {
@@ -144,16 +148,12 @@ void nsr_set_age_begin(struct nsr_slots *s) { s->aged.n = 0; }
 static inline void age_group(struct nsr_slots *s, struct nsr_set *set,
                              uint32_t group, uint64_t mask, uint32_t more) {
   uint64_t *b = set->bits + group * s->levels;
-  uint32_t n = more;
-  if (more >= s->levels) {
-    for (uint32_t l = 0; l < s->levels; l++)
-      b[l] |= mask;
-    return;
-  }
+  const uint64_t *told = s->told + group * s->levels;
+  uint32_t n = more < s->levels ? more : s->levels;
   for (uint32_t l = s->levels; l-- > n;)
-    b[l] |= b[l - n] & mask;
+    b[l] |= b[l - n] & mask & told[l];
   for (uint32_t l = 0; l < n; l++)
-    b[l] |= mask;
+    b[l] |= mask & told[l];
 }
 
 enum nsr_status nsr_set_age_some(struct nsr_slots *s, struct nsr_set *set,
@@ -199,43 +199,10 @@ enum nsr_status nsr_set_age_end(struct nsr_slots *s, struct nsr_set *set) {
 
 /* ---- merging */
 
-/* The highest, or lowest, of each two; whether that changes a. */
-static bool highest(uint64_t *restrict a, const uint64_t *restrict b,
-                    uint32_t n) {
-  uint64_t changed[BLOCK] = {0}, any = 0;
-  for (uint64_t *end = a + n; a < end; a += BLOCK, b += BLOCK)
-    for (int j = 0; j < BLOCK; j++) {
-      changed[j] |= b[j] & ~a[j];
-      a[j] |= b[j];
-    }
-  for (int j = 0; j < BLOCK; j++)
-    any |= changed[j];
-  return any != 0;
-}
-
-static bool lowest(uint64_t *restrict a, const uint64_t *restrict b,
-                   uint32_t n) {
-  uint64_t changed[BLOCK] = {0}, any = 0;
-  for (uint64_t *end = a + n; a < end; a += BLOCK, b += BLOCK)
-    for (int j = 0; j < BLOCK; j++) {
-      changed[j] |= a[j] & ~b[j];
-      a[j] &= b[j];
-    }
-  for (int j = 0; j < BLOCK; j++)
-    any |= changed[j];
-  return any != 0;
-}
-
-enum nsr_status nsr_set_merge(struct nsr_slots *s, struct nsr_set *a,
-                              const struct nsr_set *b, enum nsr_facts_op op,
-                              bool *changed) {
-  assert(a->words == b->words && op != NSR_FACTS_ADD);
-  if (a->words) {
-    *changed = op == NSR_FACTS_MAX ? highest(a->bits, b->bits, a->words)
-                                   : lowest(a->bits, b->bits, a->words);
-    count(s, a);
-    return NSR_OK;
-  }
+enum nsr_status nsr_set_merge_facts(struct nsr_slots *s, struct nsr_set *a,
+                                    const struct nsr_set *b,
+                                    enum nsr_facts_op op, bool *changed) {
+  assert(!b->words && op != NSR_FACTS_ADD);
   *changed = false;
   if (nsr_facts_equal(&a->facts, &b->facts))
     return NSR_OK;

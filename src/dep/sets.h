@@ -11,9 +11,14 @@
 #ifndef NSR_DEP_SETS_H
 #define NSR_DEP_SETS_H
 
+#include <string.h>
+
 #include <nsr/isa.h>
 
 #include "dep/facts.h"
+
+/* Levels that are told apart, at most. */
+enum { NSR_MAX_LEVELS = 8 };
 
 struct nsr_set {
   uint32_t words; /* of the dense form; 0: stretches */
@@ -32,6 +37,9 @@ struct nsr_slots {
   uint16_t *where;                  /* channel by channel: in a dense set */
   uint8_t *channel;                 /* by place in a dense set */
   uint32_t *slot;                   /* the same */
+  uint8_t *most;                    /* the same: the highest level that is told
+                                       apart from those above it */
+  uint64_t *told;                   /* as bits of a dense set */
   uint64_t *mask;                   /* channel by channel: its places */
   uint32_t cap;                     /* room for so many places in these */
   uint32_t nactive;                 /* channels with slots: .. */
@@ -39,6 +47,7 @@ struct nsr_slots {
   uint32_t words;                   /* of a dense set; 0: stretches */
   uint32_t groups;                  /* of 64 places each */
   uint32_t cost;                    /* units that a dense set costs */
+  uint64_t units;                   /* of work since nsr_slots_count */
   struct nsr_facts aged, tmp;
   bool coarse; /* a set of stretches was made coarser */
 };
@@ -46,10 +55,13 @@ struct nsr_slots {
 /* Room for the places of n slots, if sets are to be dense. */
 NSR_MUST_USE enum nsr_status nsr_slots_room(struct nsr_slots *s, uint32_t n);
 /* The item has slots first[ch] .. first[ch]+n[ch]-1, set by who calls, as are
- * ctx, levels, nch and (dense) the channel of each slot in the order of the
- * text. Sets of the item before are void, but for those that were made
+ * ctx, levels, nch and (dense) `channel` and `most` of each slot in the order
+ * of the text. Sets of the item before are void, but for those that were made
  * stretches. Needs no set for itself. */
 void nsr_slots_lay(struct nsr_slots *s, bool dense);
+
+/* Work since the last time is counted. */
+void nsr_slots_count(struct nsr_slots *s);
 
 /* In the item's form: all is known. */
 NSR_MUST_USE enum nsr_status nsr_set_begin(struct nsr_slots *s,
@@ -59,9 +71,26 @@ void nsr_set_clear(struct nsr_set *set);
 /* Makes it stretches. */
 NSR_MUST_USE enum nsr_status nsr_set_to_facts(struct nsr_slots *s,
                                               struct nsr_set *set);
-NSR_MUST_USE enum nsr_status nsr_set_copy(struct nsr_slots *s,
-                                          struct nsr_set *out,
-                                          const struct nsr_set *set);
+/* Room for a dense set of so many words; what it held is lost. */
+NSR_MUST_USE enum nsr_status nsr_set_room(struct nsr_slots *s,
+                                          struct nsr_set *set, uint32_t words);
+/* Dense sets are whole blocks, so that loops over them have a fixed length. */
+enum { NSR_SET_BLOCK = 4 };
+
+static inline enum nsr_status nsr_set_copy(struct nsr_slots *s,
+                                           struct nsr_set *out,
+                                           const struct nsr_set *set) {
+  if (out->cap < set->words)
+    NSR_TRY(nsr_set_room(s, out, set->words));
+  out->words = set->words;
+  if (!set->words)
+    return nsr_facts_copy(&s->pool, &out->facts, &set->facts);
+  uint64_t *x = out->bits, *end = x + set->words;
+  for (const uint64_t *y = set->bits; x < end;
+       x += NSR_SET_BLOCK, y += NSR_SET_BLOCK)
+    memcpy(x, y, NSR_SET_BLOCK * sizeof *x);
+  return NSR_OK;
+}
 /* Stretches go back into the pool; room for bits stays. */
 void nsr_set_free(struct nsr_slots *s, struct nsr_set *set);
 
@@ -81,15 +110,53 @@ static inline enum nsr_status nsr_set_age(struct nsr_slots *s,
 NSR_MUST_USE enum nsr_status nsr_set_age_end(struct nsr_slots *s,
                                              struct nsr_set *set);
 
-/* The same at once for places lo..hi-1 of a dense set. */
+/* The same at once for places lo..hi-1 of a dense set, without an end. */
 void nsr_set_age_places(struct nsr_slots *s, struct nsr_set *set, uint32_t lo,
                         uint32_t hi, uint32_t more);
 
+/* The highest, or lowest, of each two; whether that changes a. */
+static inline bool nsr_bits_highest(uint64_t *restrict a,
+                                    const uint64_t *restrict b, uint32_t n) {
+  uint64_t changed[NSR_SET_BLOCK] = {0}, any = 0;
+  for (uint64_t *end = a + n; a < end; a += NSR_SET_BLOCK, b += NSR_SET_BLOCK)
+    for (int j = 0; j < NSR_SET_BLOCK; j++) {
+      changed[j] |= b[j] & ~a[j];
+      a[j] |= b[j];
+    }
+  for (int j = 0; j < NSR_SET_BLOCK; j++)
+    any |= changed[j];
+  return any != 0;
+}
+
+static inline bool nsr_bits_lowest(uint64_t *restrict a,
+                                   const uint64_t *restrict b, uint32_t n) {
+  uint64_t changed[NSR_SET_BLOCK] = {0}, any = 0;
+  for (uint64_t *end = a + n; a < end; a += NSR_SET_BLOCK, b += NSR_SET_BLOCK)
+    for (int j = 0; j < NSR_SET_BLOCK; j++) {
+      changed[j] |= a[j] & ~b[j];
+      a[j] &= b[j];
+    }
+  for (int j = 0; j < NSR_SET_BLOCK; j++)
+    any |= changed[j];
+  return any != 0;
+}
+
+NSR_MUST_USE enum nsr_status nsr_set_merge_facts(struct nsr_slots *s,
+                                                 struct nsr_set *a,
+                                                 const struct nsr_set *b,
+                                                 enum nsr_facts_op op,
+                                                 bool *changed);
 /* a = a op b, of one form; ADD is not for this. *changed: whether a did. */
-NSR_MUST_USE enum nsr_status nsr_set_merge(struct nsr_slots *s,
-                                           struct nsr_set *a,
-                                           const struct nsr_set *b,
-                                           enum nsr_facts_op op, bool *changed);
+static inline enum nsr_status
+nsr_set_merge(struct nsr_slots *s, struct nsr_set *a, const struct nsr_set *b,
+              enum nsr_facts_op op, bool *changed) {
+  if (!a->words)
+    return nsr_set_merge_facts(s, a, b, op, changed);
+  *changed = op == NSR_FACTS_MAX ? nsr_bits_highest(a->bits, b->bits, a->words)
+                                 : nsr_bits_lowest(a->bits, b->bits, a->words);
+  s->units += 1 + s->cost;
+  return NSR_OK;
+}
 /* All of the item's slots of a channel are known. */
 NSR_MUST_USE enum nsr_status nsr_set_learn(struct nsr_slots *s,
                                            struct nsr_set *set, uint32_t ch);

@@ -4,7 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/work.h"
+_Static_assert((int)NSR_MAX_LAG < (int)NSR_MAX_LEVELS,
+               "a level above each lag");
 
 /* Stretches of a set behind an item. */
 enum { SETTLED = 24 };
@@ -147,6 +148,7 @@ static void age_dense(struct nsr_walk *w, struct nsr_view *v,
     at = to;
   }
   nsr_set_age_places(s, &v->set, at, w->now.slots - begin, 1);
+  s->units += 1 + s->cost;
 }
 
 /* Of starts in loops that lie between nothing is known. */
@@ -167,10 +169,11 @@ static enum nsr_status age_facts(struct nsr_walk *w, struct nsr_view *v,
   nsr_set_age_begin(&w->slots);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t ch = all ? i : w->slots.active[i];
-    if (x->n || v->at[ch] < w->now.at[ch])
+    bool in = x->n && x->v[x->n - 1]->last[ch] > v->at[ch];
+    if (in || v->at[ch] < w->now.at[ch])
       NSR_TRY(age_channel(w, v, ch, x));
   }
-  return NSR_OK;
+  return nsr_set_age_end(&w->slots, &v->set);
 }
 
 static void pass_view(const struct nsr_walk *w, struct nsr_view *v) {
@@ -197,7 +200,7 @@ enum nsr_status nsr_view_renew_some(struct nsr_walk *w, struct nsr_view *v) {
   if (v->past != NSR_PAST_IN_SET)
     age_starts(w, v, &x);
   nsr_view_stamp(w, v);
-  return nsr_set_age_end(&w->slots, &v->set);
+  return NSR_OK;
 }
 
 enum nsr_status nsr_view_never(struct nsr_walk *w, struct nsr_view *v) {
@@ -249,7 +252,7 @@ static enum nsr_status zip_pasts(struct nsr_walk *w, uint32_t a, uint32_t b,
   const struct nsr_facts *sa = &w->pasts.v[a].set, *sb = &w->pasts.v[b].set;
   NSR_TRY(nsr_facts_zip(&w->slots.pool, &w->tmp, sa, sb, op, w->levels,
                         &w->coarse));
-  nsr_work_count(w->ctx, NSR_WORK_DEP, 1 + w->tmp.n);
+  w->slots.units += 1 + w->tmp.n;
   if (nsr_facts_equal(&w->tmp, sa)) {
     *out = a;
     return NSR_OK;
@@ -366,8 +369,10 @@ enum nsr_status nsr_slots_enter(struct nsr_walk *w) {
       continue;
     uint8_t ch = (uint8_t)w->tree->works[i].channel;
     s->n[ch]++;
-    if (dense)
-      s->channel[n++] = ch;
+    if (!dense)
+      continue;
+    s->most[n] = w->most[i];
+    s->channel[n++] = ch;
   }
   nsr_slots_lay(s, dense);
   return NSR_OK;
@@ -458,9 +463,8 @@ enum nsr_status nsr_view_settle(struct nsr_walk *w, struct nsr_view *v) {
   NSR_TRY(nsr_set_to_facts(&w->slots, &v->set));
   nsr_view_stamp(w, v);
   if (v->past != NSR_PAST_IN_SET) {
-    NSR_TRY(nsr_facts_zip(&w->slots.pool, &w->tmp, set,
-                          &w->pasts.v[v->past].set, NSR_FACTS_MAX, w->levels,
-                          &w->coarse));
+    NSR_TRY(nsr_facts_unite(&w->slots.pool, &w->tmp, set,
+                            &w->pasts.v[v->past].set, &w->coarse));
     struct nsr_facts x = w->tmp;
     w->tmp = *set;
     *set = x;

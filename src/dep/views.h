@@ -113,7 +113,8 @@ struct nsr_walk {
   int row[NSR_MAX_ENGINES]; /* by engine */
   uint32_t nch;
   uint32_t *base;    /* by channel: its first slot; nch + 1 of them */
-  bool *asked;       /* by work: may be asked about */
+  bool *asked;       /* by work: may be asked about .. */
+  uint8_t *most;     /* .. with lags below this one */
   uint32_t *slot;    /* by work that is; else NSR_NONE */
   uint8_t *lags;     /* by work: records it has */
   uint32_t *record;  /* by work: its first */

@@ -328,7 +328,7 @@ static enum nsr_status announce(struct select *s, uint32_t w) {
     uint64_t channel = UINT64_C(1) << t->works[n.p].channel;
     if (d->overlap == NSR_OVERLAP_NO)
       continue;
-    nsr_walk_about(s->walk, d->p);
+    nsr_walk_about_lag(s->walk, d->p, d->lag);
     if (d->back)
       NSR_TRY(nsr_walk_before(s->walk, d->p, d->loop, d->back));
     if (d->front && !s->plain)

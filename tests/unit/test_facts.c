@@ -63,6 +63,24 @@ static void zip(struct prng *r, const struct model *a, const struct model *b,
     out->level[x] = combine(op, a->level[x], b->level[x]);
 }
 
+/* b where a says nothing. */
+static void unite(const struct model *a, const struct model *b,
+                  struct model *out) {
+  struct nsr_facts rest = {0};
+  bool coarse = false;
+  assert_int_equal(nsr_facts_copy(&pool, &rest, &b->facts), NSR_OK);
+  for (uint32_t i = 0; i < a->facts.n; i++)
+    assert_int_equal(
+        nsr_facts_learn(&pool, &rest, a->facts.v[i].lo, a->facts.v[i].hi),
+        NSR_OK);
+  assert_int_equal(
+      nsr_facts_unite(&pool, &out->facts, &a->facts, &rest, &coarse), NSR_OK);
+  assert_false(coarse);
+  nsr_facts_free(&pool, &rest);
+  for (uint32_t x = 0; x < SLOTS; x++)
+    out->level[x] = a->level[x] ? a->level[x] : b->level[x];
+}
+
 static void learn(struct prng *r, struct model *m) {
   uint32_t lo = (uint32_t)prng_in(r, 0, SLOTS);
   uint32_t hi = (uint32_t)prng_in(r, lo, SLOTS);
@@ -94,7 +112,7 @@ static void test_operations(void **state) {
     build(&r, &m[i]);
   for (int step = 0; step < STEPS; step++) {
     uint32_t a = (uint32_t)prng_in(&r, 0, 2), b = (uint32_t)prng_in(&r, 0, 2);
-    switch (prng_in(&r, 0, 6)) {
+    switch (prng_in(&r, 0, 7)) {
     case 0:
       nsr_facts_free(&pool, &m[3].facts);
       build(&r, &m[3]);
@@ -108,6 +126,9 @@ static void test_operations(void **state) {
       break;
     case 4:
       lower(&r, &m[a], &m[3]);
+      break;
+    case 5:
+      unite(&m[a], &m[b], &m[3]);
       break;
     default:
       copy(&m[a], &m[3]);
