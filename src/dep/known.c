@@ -142,9 +142,13 @@ enum nsr_status nsr_walk_wait(struct nsr_walk *w, int engine, uint32_t u,
     return NSR_OK;
   }
   const struct nsr_view *rec = w->rec[w->record[u] + lag];
-  if (!rec) /* never ran: tells nothing */
+  /* it never ran, or not yet in this iteration of a loop in which nobody was
+   * said to wait for it from an earlier one: that tells nothing */
+  bool own = w->item_of[u] == w->item;
+  uint32_t ch = (uint32_t)w->tree->works[u].channel;
+  if (!rec || (own && !w->carried[u] && w->slot[u] >= w->now.at[ch]))
     return NSR_OK;
-  if (w->item_of[u] != w->item) {
+  if (!own) {
     NSR_TRY(nsr_view_adopt(w, w->record[u] + lag, &w->told));
     return nsr_view_merge_past(w, row, w->told);
   }
@@ -278,43 +282,61 @@ static enum nsr_status end_way(struct nsr_walk *w, uint32_t scope, uint8_t ends,
 static enum nsr_status enter_head(struct nsr_walk *w, struct nsr_walk_loop *l,
                                   const struct nsr_walk_range *r) {
   uint32_t n = nsr_range_views(r);
-  bool again = n && l->head && l->head[0];
+  bool again = n && l->head && l->head[0], lost = false;
   if (!l->head) {
     NSR_NEW(w->ctx, NSR_SCRATCH, l->head, n);
     NSR_NEW(w->ctx, NSR_SCRATCH, l->back, n);
     NSR_NEW(w->ctx, NSR_SCRATCH, l->exit, n);
   }
   for (uint32_t i = 0; again && i < n; i++)
-    NSR_TRY(
-        nsr_view_lose(w, l->head[i], *nsr_range_view(w, r, i), &w->changed));
+    NSR_TRY(nsr_view_lose(w, l->head[i], *nsr_range_view(w, r, i), &lost));
   if (!again)
     NSR_TRY(nsr_state_copy(w, r, l->head));
   w->now.tick++;
   return nsr_state_set(w, r, l->head);
 }
 
+/* Walks the body once; *lost: whether the head knew what it does not end
+ * with. */
+static enum nsr_status walk_iteration(struct nsr_walk *w, uint32_t scope,
+                                      nsr_visit_fn *visit, void *user,
+                                      bool *lost) {
+  struct nsr_walk_loop *l = &w->loops[w->now.loop];
+  uint32_t n = nsr_range_views(&w->records[scope]);
+  *lost = l->any_back = l->any_exit = false;
+  NSR_TRY(walk_body(w, scope, visit, user));
+  for (uint32_t i = 0; l->any_back && i < n; i++)
+    NSR_TRY(nsr_view_lose(w, l->head[i], l->back[i], lost));
+  return NSR_OK;
+}
+
 /* Iterations start with what holds in front of the loop and wherever one goes
  * on; behind it holds what holds wherever one leaves. A barrier in it may not
- * have been passed. */
+ * have been passed. Where heads are not stable yet, an inner one becomes so
+ * before its loop is left: so no more than the loop itself is walked again. */
 static enum nsr_status walk_loop(struct nsr_walk *w, uint32_t scope,
                                  nsr_visit_fn *visit, void *user) {
   struct nsr_walk_loop *l = &w->loops[w->loop_of[scope]];
   const struct nsr_walk_range *r = &w->records[scope];
-  struct nsr_passed_barrier passed = w->now.passed;
-  uint32_t outer = w->now.loop;
+  struct nsr_moment before = w->now;
+  bool lost;
   if (w->at_entry)
     NSR_TRY(w->at_entry(user, w, scope));
   NSR_TRY(nsr_state_renew(w, r));
   NSR_TRY(nsr_state_start(w, scope, true));
   NSR_TRY(enter_head(w, l, r));
   w->now.loop = w->loop_of[scope];
-  l->any_back = l->any_exit = false;
-  NSR_TRY(walk_body(w, scope, visit, user));
-  for (uint32_t i = 0; l->any_back && i < nsr_range_views(r); i++)
-    NSR_TRY(nsr_view_lose(w, l->head[i], l->back[i], &w->changed));
-  w->now.loop = outer;
+  NSR_TRY(walk_iteration(w, scope, visit, user, &lost));
+  while (lost && w->settling) {
+    w->now = before;
+    w->now.tick++;
+    w->now.loop = w->loop_of[scope];
+    NSR_TRY(nsr_state_set(w, r, l->head));
+    NSR_TRY(walk_iteration(w, scope, visit, user, &lost));
+  }
+  w->now.loop = before.loop;
   w->now.tick++;
-  w->now.passed = passed;
+  w->now.passed = before.passed;
   if (!l->any_exit)
     return nsr_state_set(w, r, l->head);
   nsr_state_swap(w, r, l->exit);
@@ -478,24 +500,26 @@ static enum nsr_status forget_heads(struct nsr_walk *w,
   return NSR_OK;
 }
 
-enum nsr_status nsr_walk_once(struct nsr_walk *w, nsr_visit_fn *visit,
-                              void *user) {
+static enum nsr_status walk_item(struct nsr_walk *w, bool settling,
+                                 nsr_visit_fn *visit, void *user) {
   const struct nsr_walk_item *x = &w->items.v[w->item];
   NSR_TRY(restore(w, x));
-  w->changed = false;
+  w->settling = settling;
   enum nsr_status status =
       walk_part(w, &w->tree->parts[x->part], x->first, x->n, visit, user);
   nsr_slots_count(&w->slots);
   return status;
 }
 
+enum nsr_status nsr_walk_once(struct nsr_walk *w, nsr_visit_fn *visit,
+                              void *user) {
+  return walk_item(w, false, visit, user);
+}
+
 enum nsr_status nsr_walk_through(struct nsr_walk *w, nsr_visit_fn *visit,
                                  void *user) {
   NSR_TRY(forget_heads(w, &w->items.v[w->item]));
-  do {
-    NSR_TRY(nsr_walk_once(w, visit, user));
-  } while (w->changed);
-  return NSR_OK;
+  return walk_item(w, true, visit, user);
 }
 
 enum nsr_status nsr_walk_leave(struct nsr_walk *w) {

@@ -106,7 +106,8 @@ struct nsr_walk {
   struct nsr_ctx *ctx;
   const struct nsr_tree *tree;
   uint32_t levels;
-  bool barriers, coarse, changed;
+  bool barriers, coarse;
+  bool settling;       /* loops are walked until their heads are stable */
   uint32_t most_dense; /* works of an item whose sets may be dense */
 
   uint32_t nrows;
