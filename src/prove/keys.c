@@ -118,6 +118,14 @@ static uint32_t first_from(const struct keys *k, const struct nsr_spot_list *l,
   return lo;
 }
 
+/* In a crowd not all do. */
+static bool meet(const struct keys *k, uint32_t a, uint32_t b) {
+  const struct nsr_spot *x = &k->t->spots[k->t->v[a].spot];
+  const struct nsr_spot *y = &k->t->spots[k->t->v[b].spot];
+  return !x->crowd || !y->crowd ||
+         nsr_overlap(&x->footprint, &y->footprint, NULL) != NSR_OVERLAP_NO;
+}
+
 static enum nsr_status check_list(struct keys *k, struct span *s,
                                   const struct nsr_spot_list *l,
                                   uint32_t touch) {
@@ -126,10 +134,20 @@ static enum nsr_status check_list(struct keys *k, struct span *s,
     struct nsr_apart apart;
     if (work_at(k, q) >= s->end)
       break;
+    if (!meet(k, q, touch))
+      continue;
     NSR_TRY(
         nsr_touch_apart(k->ctx, k->t, &k->t->v[q], &k->t->v[touch], &apart));
     s->doubtful = apart.level < NSR_LEVEL_ANY || apart.front;
   }
+  return NSR_OK;
+}
+
+static enum nsr_status check_lists(struct keys *k, struct span *s,
+                                   uint32_t first, uint32_t n, uint32_t touch) {
+  for (uint32_t l = first; l < first + n; l++)
+    if (k->t->lists[l].writes)
+      NSR_TRY(check_list(k, s, &k->t->lists[l], touch));
   return NSR_OK;
 }
 
@@ -141,9 +159,11 @@ static enum nsr_status check_load(struct keys *k, uint32_t slot,
     for (uint32_t n = 0; n < spot->nnear; n++) {
       const struct nsr_spot *other =
           &t->spots[t->near[spot->first_near + n].spot];
-      for (uint32_t l = 0; l < other->nlists; l++)
-        if (t->lists[other->first_list + l].writes)
-          NSR_TRY(check_list(k, s, &t->lists[other->first_list + l], x));
+      NSR_TRY(check_lists(k, s, other->first_list, other->nlists, x));
+    }
+    if (spot->crowd) {
+      const struct nsr_spot_crowd *crowd = &t->crowds[spot->crowd - 1];
+      NSR_TRY(check_lists(k, s, crowd->first_list, crowd->nlists, x));
     }
   }
   return NSR_OK;

@@ -248,7 +248,8 @@ static enum nsr_status leave_arm(void *user, uint32_t begin, bool join) {
 struct look {
   struct lag *g;
   const struct nsr_sight *row;
-  uint32_t touch, near;
+  uint32_t touch;
+  const struct nsr_neighbour *near; /* NULL: in a crowd */
 };
 
 static uint32_t scope_of(const struct lag *g, uint32_t touch) {
@@ -269,12 +270,27 @@ static uint32_t old_level(const struct look *l, uint32_t q) {
                            : nsr_sight_level(g->x, l->row, fence);
 }
 
+/* What a touch has in common with that of the work that looks. */
+static struct nsr_neighbour common(const struct look *l, uint32_t q) {
+  const struct nsr_touches *t = l->g->touches;
+  struct nsr_neighbour x = {.spot = t->v[q].spot};
+  if (l->near)
+    return *l->near;
+  x.overlap =
+      (uint8_t)nsr_overlap(&t->spots[x.spot].footprint,
+                           &t->spots[t->v[l->touch].spot].footprint, &x.where);
+  return x;
+}
+
 static enum nsr_status look_at(const struct look *l, uint32_t q,
                                uint32_t level) {
   struct lag *g = l->g;
   const struct nsr_touches *t = g->touches;
   struct nsr_apart apart;
+  struct nsr_neighbour near = common(l, q);
   g->out->looked_at++;
+  if (near.overlap == NSR_OVERLAP_NO)
+    return NSR_OK;
   if (nsr_touch_ordered(t, &t->v[q], &t->v[l->touch]))
     return NSR_OK;
   NSR_TRY(nsr_touch_apart(g->ctx, t, &t->v[q], &t->v[l->touch], &apart));
@@ -284,8 +300,8 @@ static enum nsr_status look_at(const struct look *l, uint32_t q,
   if (g->out->more)
     return NSR_OK;
   NSR_PUSH(g->ctx, NSR_SCRATCH, &g->out->open,
-           (struct nsr_open_pair){q, l->touch, l->near, level, old_level(l, q),
-                                  apart});
+           (struct nsr_open_pair){q, l->touch, near.overlap, near.where, level,
+                                  old_level(l, q), apart});
   return NSR_OK;
 }
 
@@ -331,20 +347,31 @@ static bool all_ordered(const struct look *l,
   return nsr_touch_ordered(t, q, &t->v[l->touch]);
 }
 
-static enum nsr_status look_around(struct look *l) {
+static enum nsr_status look_in_lists(const struct look *l, uint32_t first,
+                                     uint32_t n) {
   const struct nsr_touches *t = l->g->touches;
   const struct nsr_touch *c = &t->v[l->touch];
-  const struct nsr_spot *spot = &t->spots[c->spot];
-  for (uint32_t i = 0; i < spot->nnear; i++) {
-    l->near = spot->first_near + i;
-    const struct nsr_spot *other = &t->spots[t->near[l->near].spot];
-    for (uint32_t k = 0; k < other->nlists; k++) {
-      const struct nsr_spot_list *list = &t->lists[other->first_list + k];
-      if ((list->writes || c->writes) && !all_ordered(l, list))
-        NSR_TRY(look_along(l, list));
-    }
+  for (uint32_t k = first; k < first + n; k++) {
+    const struct nsr_spot_list *list = &t->lists[k];
+    if ((list->writes || c->writes) && !all_ordered(l, list))
+      NSR_TRY(look_along(l, list));
   }
   return NSR_OK;
+}
+
+static enum nsr_status look_around(struct look *l) {
+  const struct nsr_touches *t = l->g->touches;
+  const struct nsr_spot *spot = &t->spots[t->v[l->touch].spot];
+  for (uint32_t i = 0; i < spot->nnear; i++) {
+    l->near = &t->near[spot->first_near + i];
+    const struct nsr_spot *other = &t->spots[l->near->spot];
+    NSR_TRY(look_in_lists(l, other->first_list, other->nlists));
+  }
+  l->near = NULL;
+  if (!spot->crowd)
+    return NSR_OK;
+  const struct nsr_spot_crowd *crowd = &t->crowds[spot->crowd - 1];
+  return look_in_lists(l, crowd->first_list, crowd->nlists);
 }
 
 /* The first pair of a work that is asked about. */

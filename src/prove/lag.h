@@ -15,8 +15,9 @@
 /* A pair that is not shown to be in order: in front of c, the latest `level`
  * executions of q. */
 struct nsr_open_pair {
-  uint32_t q, c; /* touches */
-  uint32_t near; /* neighbour: what they have in common */
+  uint32_t q, c;   /* touches */
+  uint8_t overlap; /* enum nsr_overlap: MAY or MUST */
+  struct nsr_bytes where;
   uint32_t level;
   uint32_t old; /* of what is behind the last run of the outermost loop without
                    a barrier around both: 0: only executions of this run are

@@ -201,8 +201,8 @@ static bool surely_meet(const struct prover *p, const struct nsr_open_pair *x) {
   const struct nsr_touches *t = &p->touches;
   const struct nsr_work *works = p->in.tree.works;
   uint32_t q = work_of(p, x->q), c = work_of(p, x->c);
-  bool must = t->near[x->near].overlap == NSR_OVERLAP_MUST && !t->v[x->q].may &&
-              !t->v[x->c].may;
+  bool must =
+      x->overlap == NSR_OVERLAP_MUST && !t->v[x->q].may && !t->v[x->c].may;
   return (must || x->apart.sure) && q < c && works[q].scope == works[c].scope &&
          works[q].region == works[c].region && surely_runs(p, works[c].scope);
 }
@@ -218,7 +218,7 @@ static enum nsr_status describe(struct prover *p, const struct nsr_open_pair *x,
   const struct nsr_step *steps = p->output.steps;
   const struct nsr_step *q = &steps[p->sights.step_of[t->v[x->q].slot]];
   const struct nsr_step *c = &steps[p->sights.step_of[t->v[x->c].slot]];
-  const struct nsr_bytes *b = &t->near[x->near].where;
+  const struct nsr_bytes *b = &x->where;
   *out = (struct pair_text){
       .first = nsr_proof_place(p->ctx, &p->out, q->engine, q->insn),
       .second = nsr_proof_place(p->ctx, &p->out, c->engine, c->insn),
@@ -250,7 +250,7 @@ static enum nsr_status refute_pair(struct prover *p,
 
 static enum nsr_status doubt_pair(struct prover *p,
                                   const struct nsr_open_pair *x) {
-  bool must = p->touches.near[x->near].overlap == NSR_OVERLAP_MUST;
+  bool must = x->overlap == NSR_OVERLAP_MUST;
   struct pair_text text;
   NSR_TRY(describe(p, x, &text));
   return nsr_proof_object(
@@ -305,8 +305,7 @@ static bool in_free_loop(const struct prover *p,
 
 static bool may_be_free(const struct prover *p, const struct nsr_open_pair *x) {
   const struct nsr_touches *t = &p->touches;
-  bool may = t->near[x->near].overlap == NSR_OVERLAP_MAY || t->v[x->q].may ||
-             t->v[x->c].may;
+  bool may = x->overlap == NSR_OVERLAP_MAY || t->v[x->q].may || t->v[x->c].may;
   return may && !x->apart.sure;
 }
 

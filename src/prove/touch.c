@@ -14,6 +14,7 @@ struct finder {
   bool unknown; /* some instruction has unknown effects */
   NSR_VEC(struct nsr_touch) touches;
   NSR_VEC(struct nsr_footprint) footprints; /* by touch, role R */
+  NSR_VEC(struct nsr_spot_list) lists;
 };
 
 /* ---- accesses */
@@ -222,31 +223,72 @@ static int8_t channel_of(const struct finder *f, uint32_t touch) {
  * in order, since they come in that order. */
 static enum nsr_status list_spots(struct finder *f, const struct order *order) {
   struct nsr_touches *o = f->out;
-  NSR_VEC(struct nsr_spot_list) lists = {0};
   uint32_t at = 0;
-  NSR_NEW(f->ctx, NSR_SCRATCH, o->touches_of, o->n);
+  NSR_NEW(f->ctx, NSR_SCRATCH, o->touches_of, 2 * (size_t)o->n);
   for (uint32_t s = 0, i = 0, end; s < o->nspots; s++, i = end) {
     uint32_t n[2 * NSR_MAX_CHANNELS] = {0}, list[2 * NSR_MAX_CHANNELS];
     for (end = i; end < o->n && o->v[order[end].touch].spot == s; end++)
       n[2 * channel_of(f, order[end].touch) + o->v[order[end].touch].writes]++;
-    o->spots[s].first_list = (uint32_t)lists.n;
+    o->spots[s].first_list = (uint32_t)f->lists.n;
     for (int c = 0; c < 2 * NSR_MAX_CHANNELS; c++) {
       if (!n[c])
         continue;
-      list[c] = (uint32_t)lists.n;
-      NSR_APPEND(f->ctx, NSR_SCRATCH, &lists,
+      list[c] = (uint32_t)f->lists.n;
+      NSR_APPEND(f->ctx, NSR_SCRATCH, &f->lists,
                  ((struct nsr_spot_list){at, 0, (int8_t)(c / 2), c % 2}));
       at += n[c];
     }
-    o->spots[s].nlists = (uint32_t)lists.n - o->spots[s].first_list;
+    o->spots[s].nlists = (uint32_t)f->lists.n - o->spots[s].first_list;
     for (uint32_t x = i; x < end; x++) {
       uint32_t t = order[x].touch;
       struct nsr_spot_list *l =
-          &lists.v[list[2 * channel_of(f, t) + o->v[t].writes]];
+          &f->lists.v[list[2 * channel_of(f, t) + o->v[t].writes]];
       o->touches_of[l->first + l->n++] = t;
     }
   }
-  o->lists = lists.v;
+  return NSR_OK;
+}
+
+/* Spots with more neighbours than this are crowded. */
+enum { MOST_NEAR = 32 };
+
+/* A crowd's touches of one channel, and kind. */
+static uint32_t *list_of(const struct finder *f, uint32_t *lists,
+                         uint32_t touch) {
+  const struct nsr_touch *t = &f->out->v[touch];
+  size_t crowd = f->out->spots[t->spot].crowd - 1;
+  size_t kind = 2 * (size_t)channel_of(f, touch) + t->writes;
+  return &lists[crowd * 2 * NSR_MAX_CHANNELS + kind];
+}
+
+/* Lists of crowds, behind those of spots. */
+static enum nsr_status list_crowds(struct finder *f, uint32_t ncrowds) {
+  struct nsr_touches *o = f->out;
+  size_t kinds = 2 * (size_t)NSR_MAX_CHANNELS;
+  uint32_t *lists, at = o->n;
+  NSR_NEW(f->ctx, NSR_SCRATCH, o->crowds, ncrowds);
+  NSR_NEW(f->ctx, NSR_SCRATCH, lists, ncrowds * kinds);
+  for (uint32_t t = 0; t < o->n; t++)
+    if (o->spots[o->v[t].spot].crowd)
+      ++*list_of(f, lists, t);
+  for (size_t i = 0; i < ncrowds * kinds; i++) {
+    uint32_t n = lists[i];
+    if (i % kinds == 0)
+      o->crowds[i / kinds].first_list = (uint32_t)f->lists.n;
+    lists[i] = (uint32_t)f->lists.n;
+    if (!n)
+      continue;
+    NSR_APPEND(f->ctx, NSR_SCRATCH, &f->lists,
+               ((struct nsr_spot_list){at, 0, (int8_t)(i % kinds / 2), i % 2}));
+    o->crowds[i / kinds].nlists++;
+    at += n;
+  }
+  for (uint32_t t = 0; t < o->n; t++)
+    if (o->spots[o->v[t].spot].crowd) {
+      struct nsr_spot_list *l = &f->lists.v[*list_of(f, lists, t)];
+      o->touches_of[l->first + l->n++] = t;
+    }
+  o->lists = f->lists.v;
   return NSR_OK;
 }
 
@@ -258,7 +300,11 @@ static enum nsr_status find_neighbours(struct finder *f) {
   NSR_NEW(f->ctx, NSR_SCRATCH, accesses, o->nspots);
   for (uint32_t s = 0; s < o->nspots; s++)
     accesses[s] = (struct nsr_access){o->spots[s].footprint, s};
-  NSR_TRY(nsr_conflicts_find(f->ctx, NSR_SCRATCH, accesses, o->nspots, &found));
+  NSR_TRY(nsr_conflicts_few(f->ctx, NSR_SCRATCH, accesses, o->nspots, MOST_NEAR,
+                            &found));
+  for (uint32_t s = 0; s < o->nspots; s++)
+    o->spots[s].crowd = found.crowd[s];
+  NSR_TRY(list_crowds(f, found.ncrowds));
   for (size_t i = 0; i < found.n; i++) {
     o->spots[found.v[i].a].nnear++;
     o->spots[found.v[i].b].nnear += found.v[i].a != found.v[i].b;

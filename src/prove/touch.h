@@ -3,7 +3,8 @@
  * An access is one operand of one work, hidden state where a pipeline does not
  * keep it in order, or what lies outside. Accesses to the same bytes make a
  * spot; spots with bytes in common are neighbours. So a buffer that is used a
- * thousand times is compared once.
+ * thousand times is compared once. Spots with many neighbours form crowds
+ * instead: who looks compares those of which something is unknown.
  */
 #ifndef NSR_PROVE_TOUCH_H
 #define NSR_PROVE_TOUCH_H
@@ -29,6 +30,7 @@ struct nsr_spot_list {
 struct nsr_spot {
   struct nsr_footprint footprint; /* of all iterations */
   uint32_t first_list, nlists;
+  uint32_t crowd; /* + 1, 0: none; its spots, and itself, are no neighbours */
   uint32_t first_near, nnear; /* neighbours, itself among them */
 };
 
@@ -36,6 +38,11 @@ struct nsr_neighbour {
   uint32_t spot;
   uint8_t overlap; /* enum nsr_overlap: MAY or MUST */
   struct nsr_bytes where;
+};
+
+/* Lists of touches of all spots of a crowd. */
+struct nsr_spot_crowd {
+  uint32_t first_list, nlists;
 };
 
 struct nsr_touches {
@@ -48,6 +55,7 @@ struct nsr_touches {
   struct nsr_spot *spots;
   struct nsr_spot_list *lists;
   struct nsr_neighbour *near;
+  struct nsr_spot_crowd *crowds;
   bool outside;    /* others take part */
   uint32_t period; /* of what rotates, at most */
   struct nsr_values values[NSR_MAX_ENGINES];

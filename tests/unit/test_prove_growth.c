@@ -18,10 +18,22 @@ static void straight(struct nsr_strbuf *b, int engine, int i) {
   nsr_strbuf_puts(b, " sync\n");
 }
 
+/* Windows of one tensor, which overlap many others. */
+static void windows(struct nsr_strbuf *b, int engine, int i) {
+  uint32_t x = (uint32_t)i * UINT32_C(2654435761);
+  unsigned first = (x >> 8) % 64, words = 1 + (x >> 20) % 64;
+  if (i % ENGINES == engine && i % 5 == 0)
+    nsr_strbuf_printf(b, " memset w+%u[4*%u] value=1\n", 4 * first, words);
+  else if (i % ENGINES == engine)
+    nsr_strbuf_printf(b, " copy x%d[4*%u], w+%u[4*%u]\n", i % 8, words,
+                      4 * first, words);
+  nsr_strbuf_puts(b, " sync\n");
+}
+
 static const struct {
   const char *name;
   void (*write)(struct nsr_strbuf *b, int engine, int i);
-} shapes[] = {{"straight", straight}};
+} shapes[] = {{"straight", straight}, {"windows", windows}};
 enum { NSHAPES = sizeof shapes / sizeof *shapes };
 
 static struct nsr_kernel *kernel(struct nsr_ctx *ctx, int shape, int n) {
@@ -31,6 +43,10 @@ static struct nsr_kernel *kernel(struct nsr_ctx *ctx, int shape, int n) {
   nsr_strbuf_init(&b, ctx, NSR_KEEP);
   nsr_strbuf_puts(&b, ".isa tile64\n"
                       ".tensor n dram i32 [1] at 0 input range 0 4\n");
+  nsr_strbuf_puts(&b, ".tensor w sbuf f32 [1, 128] at 64:1, 0 scratch\n");
+  for (int i = 0; i < 8; i++)
+    nsr_strbuf_printf(
+        &b, ".tensor x%d sbuf f32 [1, 64] at %d:1, 1024 scratch\n", i, 10 + i);
   for (int i = 0; i < 8; i++)
     nsr_strbuf_printf(&b, ".tensor v%d sbuf f32 [1, 4] at %d:1, 0 scratch\n", i,
                       10 + i);
@@ -56,7 +72,7 @@ static uint64_t measure(int shape, int n) {
   assert_int_equal(nsr_prove(ctx, k, out, NULL, &p), NSR_OK);
   if (p.verdict != NSR_PROOF_PROVED)
     fail_msg("%s of %d: %s", shapes[shape].name, n, p.text);
-  uint64_t work = nsr_work(ctx, NSR_WORK_PROVE);
+  uint64_t work = nsr_work(ctx, NSR_WORK_PROVE) + nsr_work(ctx, NSR_WORK_MEM);
   nsr_ctx_free(ctx);
   return work;
 }
