@@ -125,12 +125,13 @@ static enum nsr_status change(struct nsr_ctx *ctx, struct nsr_bench *b,
                               struct nsr_kernel **out,
                               struct nsr_rewrite_report *report) {
   report->changed = true;
+  NSR_TRY(nsr_report_plan(ctx, &b->deps, &b->plan, report));
+  nsr_deps_drop(ctx, &b->deps);
   NSR_TRY(nsr_weave(ctx, &b->plan, b->exit, &b->woven));
   NSR_TRY(make_kernel(ctx, b, options, input, size, out));
   NSR_TRY(nsr_kernel_check(ctx, *out));
   nsr_report_streams(&b->program, report);
   report_woven(&b->woven, report);
-  NSR_TRY(nsr_report_plan(ctx, &b->deps, &b->plan, report));
   NSR_TRY(nsr_report_soft(ctx, options, b, report));
   return nsr_judge_rewritten(ctx, b->program.k, *out, options, report);
 }

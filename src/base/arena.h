@@ -28,6 +28,10 @@ char *nsr_printf(struct nsr_ctx *ctx, enum nsr_arena_id arena, const char *fmt,
 void *nsr_regrow(struct nsr_ctx *ctx, enum nsr_arena_id arena, void *p,
                  size_t old, size_t size);
 
+/* p, of this arena, is not needed any longer: what stands in memory of its own
+ * goes at once, the rest with the arena. NULL: there is nothing. */
+void nsr_drop(struct nsr_ctx *ctx, enum nsr_arena_id arena, const void *p);
+
 /* Scratch marks: everything allocated in scratch after the mark goes. */
 struct nsr_mark {
   uint64_t block; /* 0: the start */

@@ -185,6 +185,18 @@ void *nsr_regrow(struct nsr_ctx *ctx, enum nsr_arena_id arena, void *p,
   return (char *)b + head;
 }
 
+void nsr_drop(struct nsr_ctx *ctx, enum nsr_arena_id arena, const void *p) {
+  size_t head = align_up(sizeof(struct block));
+  struct block **at = &ctx->arena[arena], *b;
+  while (*at && (const char *)*at + head != p)
+    at = &(*at)->prev;
+  b = *at;
+  if (!p || !b || b->size <= head + BLOCK) /* a block of many */
+    return;
+  *at = b->prev;
+  free(b);
+}
+
 char *nsr_strndup(struct nsr_ctx *ctx, enum nsr_arena_id arena, const char *s,
                   size_t n) {
   char *p = nsr_alloc_n(ctx, arena, n + 1, 1);

@@ -164,6 +164,9 @@ enum nsr_status nsr_chains_build(struct nsr_ctx *ctx,
     for (uint32_t i = 0; l >= crowds && i < lists[l].n; i++)
       NSR_TRY(box_chain(&b, &b.chains.v[lists[l].first + i], sorted));
   }
+  nsr_drop(ctx, NSR_SCRATCH, b.entries);
+  nsr_drop(ctx, NSR_SCRATCH, b.first);
+  nsr_drop(ctx, NSR_SCRATCH, b.next);
   for (size_t i = 0; i < b.chains.n; i++)
     count_older(&b, sorted + b.chains.v[i].first, b.chains.v[i].n);
   *out = (struct nsr_chains){.entries = sorted,

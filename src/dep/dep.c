@@ -213,6 +213,19 @@ static enum nsr_status keep(struct search *s, struct nsr_mark mark,
   return NSR_OK;
 }
 
+void nsr_deps_drop(struct nsr_ctx *ctx, struct nsr_deps *deps) {
+  nsr_drop(ctx, NSR_SCRATCH, deps->deps);
+  nsr_drop(ctx, NSR_SCRATCH, deps->first);
+  nsr_drop(ctx, NSR_SCRATCH, deps->bytes);
+  nsr_drop(ctx, NSR_SCRATCH, deps->own);
+  nsr_drop(ctx, NSR_SCRATCH, deps->symbols);
+  deps->deps = NULL;
+  deps->first = NULL;
+  deps->bytes = NULL;
+  deps->own = NULL;
+  deps->symbols = NULL;
+}
+
 enum nsr_status nsr_deps_find_few(struct nsr_ctx *ctx, const struct nsr_tree *t,
                                   const uint32_t *target, size_t most,
                                   struct nsr_deps *out) {

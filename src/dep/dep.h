@@ -77,6 +77,9 @@ NSR_MUST_USE enum nsr_status
 nsr_deps_find_few(struct nsr_ctx *ctx, const struct nsr_tree *tree,
                   const uint32_t *target, size_t most, struct nsr_deps *out);
 
+/* They are not needed any longer; their memory may go, not their numbers. */
+void nsr_deps_drop(struct nsr_ctx *ctx, struct nsr_deps *deps);
+
 /* Bytes as messages show them, kept; NULL: out of memory. */
 const char *nsr_bytes_text(struct nsr_ctx *ctx, const struct nsr_bytes *b);
 

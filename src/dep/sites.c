@@ -296,6 +296,7 @@ static enum nsr_status find_links(struct finder *f, size_t most,
   struct nsr_conflicts conflicts;
   struct nsr_site_link *links;
   struct nsr_bytes *where;
+  struct nsr_mark mark = nsr_scratch_mark(f->ctx);
   size_t n = f->groups.n;
   NSR_NEW(f->ctx, NSR_SCRATCH, accesses, n);
   for (uint32_t g = 0; g < n; g++)
@@ -321,8 +322,11 @@ static enum nsr_status find_links(struct finder *f, size_t most,
     links[out->nlinks++] =
         (struct nsr_site_link){c->a, c->b, (uint8_t)c->overlap};
   }
-  out->links = links;
-  out->where = where;
+  struct nsr_kept kept[] = {{links, out->nlinks * sizeof *links},
+                            {where, out->nlinks * sizeof *where}};
+  NSR_TRY(nsr_scratch_release_but(f->ctx, mark, kept, 2));
+  out->links = kept[0].p;
+  out->where = kept[1].p;
   nsr_work_count(f->ctx, NSR_WORK_DEP, conflicts.n);
   return NSR_OK;
 }

@@ -62,7 +62,7 @@ static enum nsr_status push_entry(struct finder *f, uint32_t scope,
   if (e.insn == NSR_NONE)
     e.insn = s->entry;
   e.depth = s->depth;
-  NSR_PUSH(f->ctx, NSR_SCRATCH, &f->v, e);
+  NSR_APPEND(f->ctx, NSR_SCRATCH, &f->v, e);
   return NSR_OK;
 }
 
@@ -97,9 +97,9 @@ static enum nsr_status find_plan_markers(struct finder *f) {
 
 /* A mirror that begins in front of an outermost loop. */
 static enum nsr_status push_start(struct finder *f, uint32_t m, int32_t v) {
-  NSR_PUSH(f->ctx, NSR_SCRATCH, &f->v,
-           (struct nsr_entry){f->plan->mirrors[m].set_at, 0, 0,
-                              NSR_ENTRY_MIRROR, m, v, true});
+  NSR_APPEND(f->ctx, NSR_SCRATCH, &f->v,
+             (struct nsr_entry){f->plan->mirrors[m].set_at, 0, 0,
+                                NSR_ENTRY_MIRROR, m, v, true});
   return NSR_OK;
 }
 
@@ -131,9 +131,9 @@ static enum nsr_status push_in_front(struct finder *f, uint32_t scope,
   const struct nsr_tree *t = f->plan->tree;
   const struct nsr_scope *loop =
       &t->local[f->engine].scopes[t->scopes[scope].local[f->engine]];
-  NSR_PUSH(f->ctx, NSR_SCRATCH, &f->v,
-           (struct nsr_entry){loop->entry, loop->depth - 1, 0, (uint8_t)kind,
-                              which, 0, false});
+  NSR_APPEND(f->ctx, NSR_SCRATCH, &f->v,
+             (struct nsr_entry){loop->entry, loop->depth - 1, 0, (uint8_t)kind,
+                                which, 0, false});
   return NSR_OK;
 }
 

@@ -652,6 +652,7 @@ enum nsr_status nsr_weave(struct nsr_ctx *ctx, const struct nsr_plan *plan,
                       .work_at = work_at};
     if (!w.in)
       continue;
+    struct nsr_mark mark = nsr_scratch_mark(ctx);
     NSR_TRY(find_works(&w));
     NSR_TRY(weave_stream(&w, exit, &out->streams[e]));
     for (uint32_t i = 0; i < w.in->n; i++)
@@ -660,6 +661,7 @@ enum nsr_status nsr_weave(struct nsr_ctx *ctx, const struct nsr_plan *plan,
     place_islands(&w, exit, part_at, trouble_at);
     out->barriers[e] = w.barriers;
     out->waits[e] = w.waits;
+    nsr_scratch_release(ctx, mark);
   }
   out->part_at = part_at;
   out->trouble_at = trouble_at;

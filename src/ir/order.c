@@ -192,7 +192,7 @@ static enum nsr_status push_part(struct order *o, uint32_t scope,
                                  uint32_t *last, struct nsr_part part) {
   uint32_t id = (uint32_t)o->parts.n;
   part.next = NSR_NONE;
-  NSR_PUSH(o->ctx, NSR_SCRATCH, &o->parts, part);
+  NSR_APPEND(o->ctx, NSR_SCRATCH, &o->parts, part);
   if (*last == NSR_NONE)
     o->t->scopes[scope].first_part = id;
   else
@@ -233,14 +233,14 @@ static enum nsr_status push_markers(struct order *o, uint64_t channels,
     if (!(channels >> ch & 1))
       continue;
     int e = nsr_channel_engine(o->t->program->k, ch);
-    NSR_PUSH(o->ctx, NSR_SCRATCH, &o->works,
-             (struct nsr_work){.engine = (uint8_t)e,
-                               .channel = ch,
-                               .marker = true,
-                               .insn = at->insn[e],
-                               .arm = at->arm[e],
-                               .scope = scope,
-                               .nested = NSR_NONE});
+    NSR_APPEND(o->ctx, NSR_SCRATCH, &o->works,
+               (struct nsr_work){.engine = (uint8_t)e,
+                                 .channel = ch,
+                                 .marker = true,
+                                 .insn = at->insn[e],
+                                 .arm = at->arm[e],
+                                 .scope = scope,
+                                 .nested = NSR_NONE});
   }
   return NSR_OK;
 }
@@ -513,7 +513,7 @@ static enum nsr_status lay_segment(struct order *o, uint32_t scope,
     const struct nsr_work *w = &o->t->works[sorted[i]];
     if (w->nested == NSR_NONE) {
       o->new_of[sorted[i]] = (uint32_t)o->works.n;
-      NSR_PUSH(o->ctx, NSR_SCRATCH, &o->works, *w);
+      NSR_APPEND(o->ctx, NSR_SCRATCH, &o->works, *w);
       continue;
     }
     NSR_TRY(push_run(o, scope, last, start));
@@ -630,6 +630,14 @@ static enum nsr_status find_order(struct order *o, uint32_t *before) {
   return NSR_OK;
 }
 
+/* The tree has been laid anew. */
+static void drop_old(const struct order *o, uint32_t *before) {
+  void *const old[] = {o->t->parts, o->t->works, o->placed, o->sorted,
+                       o->count,    o->new_of,   before};
+  for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+    nsr_drop(o->ctx, NSR_SCRATCH, old[i]);
+}
+
 enum nsr_status nsr_tree_linearize(struct nsr_ctx *ctx, struct nsr_tree *t,
                                    struct nsr_islands *islands,
                                    uint32_t **before) {
@@ -645,6 +653,7 @@ enum nsr_status nsr_tree_linearize(struct nsr_ctx *ctx, struct nsr_tree *t,
   for (uint32_t w = 0; w < t->nworks; w++)
     if ((*before)[w] != NSR_NONE)
       again[o.new_of[w]] = o.new_of[(*before)[w]];
+  drop_old(&o, *before);
   *before = again;
   t->parts = o.parts.v;
   t->nparts = (uint32_t)o.parts.n;

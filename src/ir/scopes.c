@@ -157,7 +157,7 @@ static enum nsr_status new_scope(struct build *b, uint8_t kind, uint32_t parent,
                                  uint32_t node, uint32_t *out) {
   *out = (uint32_t)b->scopes.n;
   uint32_t depth = parent == NSR_NONE ? 0 : b->scopes.v[parent].depth + 1;
-  NSR_PUSH(
+  NSR_APPEND(
       b->ctx, NSR_SCRATCH, &b->scopes,
       (struct nsr_scope){.kind = kind,
                          .parent = parent,
@@ -179,8 +179,8 @@ static enum nsr_status nest(struct build *b, uint8_t kind, uint32_t scope,
   if (b->scopes.v[inner].depth > MAX_DEPTH)
     return refuse(b, b->g->block_of[first_insn(b, node)],
                   "loops and conditionals nested more than 500 deep");
-  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->items,
-           (struct nsr_item){true, scope, inner, 0});
+  NSR_APPEND(b->ctx, NSR_SCRATCH, &b->items,
+             (struct nsr_item){true, scope, inner, 0});
   NSR_TRY(walk(b, inner, node, stop));
   b->scopes.v[inner].last = (uint32_t)b->scopes.n - 1;
   return NSR_OK;
@@ -233,13 +233,13 @@ static enum nsr_status lay_stretch(struct build *b, uint32_t scope,
   const struct nsr_stretch *s = &g->stretches[g->blocks[block].stretch];
   uint32_t inner;
   NSR_TRY(new_scope(b, NSR_SCOPE_ISLAND, scope, block, &inner));
-  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->items,
-           (struct nsr_item){true, scope, inner, 0});
+  NSR_APPEND(b->ctx, NSR_SCRATCH, &b->items,
+             (struct nsr_item){true, scope, inner, 0});
   for (uint32_t i = 0; i < s->nblocks; i++) {
     const struct nsr_block *x = &g->blocks[s->blocks[i]];
     b->scope_of[s->blocks[i]] = inner;
-    NSR_PUSH(b->ctx, NSR_SCRATCH, &b->items,
-             (struct nsr_item){false, inner, x->first, x->n});
+    NSR_APPEND(b->ctx, NSR_SCRATCH, &b->items,
+               (struct nsr_item){false, inner, x->first, x->n});
   }
   b->scopes.v[inner].last = inner;
   return NSR_OK;
@@ -268,8 +268,8 @@ static enum nsr_status walk_block(struct build *b, uint32_t scope,
     NSR_TRY(lay_stretch(b, scope, block));
   } else {
     b->scope_of[block] = scope;
-    NSR_PUSH(b->ctx, NSR_SCRATCH, &b->items,
-             (struct nsr_item){false, scope, x->first, x->n});
+    NSR_APPEND(b->ctx, NSR_SCRATCH, &b->items,
+               (struct nsr_item){false, scope, x->first, x->n});
   }
   uint32_t s[2];
   int n = successors(b, block, s);

@@ -107,7 +107,7 @@ static enum nsr_status add_pair(struct finder *f, uint32_t a, uint32_t b,
   if (f->found.n >= f->compact_at)
     compact(f);
   struct nsr_conflict c = {a < b ? a : b, a < b ? b : a, overlap, *where};
-  NSR_PUSH(f->ctx, NSR_SCRATCH, &f->found, c);
+  NSR_APPEND(f->ctx, NSR_SCRATCH, &f->found, c);
   return NSR_OK;
 }
 

@@ -376,6 +376,7 @@ enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
                     .g = scopes->cfg,
                     .nregs = scopes->cfg->program->k->isa->registers};
   struct nsr_form *env;
+  struct nsr_mark mark = nsr_scratch_mark(ctx);
   size_t bits = nsr_bits_words(b.nregs) * sizeof(uint64_t);
   b.envs = (struct nsr_pieces){
       .ctx = ctx, .arena = NSR_SCRATCH, .size = b.nregs * sizeof *env};
@@ -395,11 +396,15 @@ enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
   NSR_TRY(walk(&b, 0, NSR_NONE, env));
   if (b.forms.n)
     qsort(b.forms.v, b.forms.n, sizeof *b.forms.v, by_place);
+  struct nsr_kept kept[] = {{b.forms.v, b.forms.n * sizeof *b.forms.v},
+                            {b.every, b.g->nblocks * sizeof *b.every},
+                            {b.back, scopes->nscopes * sizeof *b.back}};
+  NSR_TRY(nsr_scratch_release_but(ctx, mark, kept, 3));
   *out = (struct nsr_values){.scopes = scopes,
                              .n = b.forms.n,
-                             .forms = b.forms.v,
-                             .every = b.every,
-                             .back = b.back};
+                             .forms = kept[0].p,
+                             .every = kept[1].p,
+                             .back = kept[2].p};
   return NSR_OK;
 }
 

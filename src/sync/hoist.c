@@ -105,6 +105,7 @@ enum nsr_status nsr_hoist_waits(struct nsr_ctx *ctx, const struct nsr_counts *c,
       out[kept++] = waits[i];
   if (n)
     memcpy(waits, out, n * sizeof *out);
+  nsr_drop(ctx, NSR_SCRATCH, out);
   nsr_work_count(ctx, NSR_WORK_SYNC, n + plan->tree->nworks);
   return NSR_OK;
 }

@@ -482,6 +482,7 @@ enum nsr_status nsr_plan_make(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   }
   if (p.c.lack.any)
     NSR_TRY(choose_behind(&p, &some, budget));
+  nsr_drop(ctx, NSR_SCRATCH, some.v);
   out->lack = p.c.lack;
   return out->lack.any ? NSR_OK : build(&p, out);
 }

@@ -207,6 +207,7 @@ static enum nsr_status find_uses(struct choice *p) {
     count[engine_of(p, &p->c->waits.v[i])] += p->c->waits.v[i].is_reg;
   find_costs(p);
   for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    nsr_drop(p->ctx, NSR_SCRATCH, p->c->uses[e].v); /* another scheme's */
     p->c->uses[e] = (struct nsr_uses){0};
     NSR_NEW(p->ctx, NSR_SCRATCH, p->c->uses[e].v, count[e]);
   }

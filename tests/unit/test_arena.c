@@ -81,6 +81,43 @@ static void marks(void **state) {
   nsr_ctx_free(ctx);
 }
 
+/* What is dropped leaves everything else, and marks, as they are. */
+static void dropped(void **state) {
+  (void)state;
+  struct prng r = prng_seed("dropped", 1);
+  struct nsr_ctx *ctx = nsr_ctx_new();
+  nsr_drop(ctx, NSR_SCRATCH, NULL);
+  for (int round = 0; round < 60; round++) {
+    struct nsr_mark mark = nsr_scratch_mark(ctx), inner = mark;
+    struct vector v[VECTORS] = {{NULL, 0}};
+    for (size_t i = 0; i < VECTORS; i++) {
+      v[i].n = (size_t)prng_in(&r, 0, i % 2 ? 2 * LARGE : 2000);
+      v[i].v = nsr_regrow(ctx, NSR_SCRATCH, NULL, 0, v[i].n);
+      assert_non_null(v[i].v);
+      fill(&v[i], i, 0);
+      if (i == VECTORS / 2)
+        inner = nsr_scratch_mark(ctx);
+    }
+    for (size_t i = 0; i < VECTORS; i += 2 + (size_t)(round % 2)) {
+      nsr_drop(ctx, NSR_SCRATCH, v[i].v);
+      v[i].v = NULL;
+      assert_non_null(nsr_alloc(ctx, NSR_SCRATCH, 100));
+    }
+    for (size_t i = 0; i < VECTORS; i++)
+      if (v[i].v)
+        same(&v[i], i);
+    nsr_scratch_release(ctx, inner);
+    for (size_t i = 0; i <= VECTORS / 2; i++)
+      if (v[i].v)
+        same(&v[i], i);
+    const uint8_t *zero = nsr_alloc(ctx, NSR_SCRATCH, 2000);
+    for (size_t i = 0; i < 2000; i++)
+      assert_int_equal(zero[i], 0);
+    nsr_scratch_release(ctx, mark);
+  }
+  nsr_ctx_free(ctx);
+}
+
 /* Pieces that outlive a mark, whatever stands around them and however large
  * they are; memory behind them is zero, and an older mark takes them away. */
 static void kept(void **state) {
@@ -152,6 +189,6 @@ static void text(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(grows), cmocka_unit_test(marks), cmocka_unit_test(kept),
-      cmocka_unit_test(text)};
+      cmocka_unit_test(dropped), cmocka_unit_test(text)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
