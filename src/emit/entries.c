@@ -39,7 +39,8 @@ uint32_t nsr_entries_ends(const struct nsr_entry *v, size_t n,
   for (size_t e = first_entry(v, n, insn); e < n; e++) {
     if (v[e].insn != insn || !v[e].arm)
       break;
-    ends += ends || (scope != NSR_NONE && nsr_scope_in(own, scope, v[e].arm));
+    bool in = scope != NSR_NONE && nsr_scope_in(own, scope, v[e].arm);
+    ends += ends || in != (v[e].kind == NSR_ENTRY_PAD);
   }
   return ends;
 }
@@ -91,6 +92,33 @@ static enum nsr_status find_plan_markers(struct finder *f) {
           push_entry(f, m->scope,
                      (struct nsr_entry){NSR_NONE, 0, 0, NSR_ENTRY_PLAN_MARKER,
                                         i, 0, false}));
+  }
+  return NSR_OK;
+}
+
+/* The branch that passes an arm by leads to its pads. */
+static enum nsr_status find_pads(struct finder *f) {
+  const struct nsr_plan *plan = f->plan;
+  const struct nsr_tree *t = plan->tree;
+  for (uint32_t i = 0, end; i < plan->npads; i = end) {
+    uint32_t scope = plan->pads[i].scope, local, insn, n = 0;
+    for (end = i; end < plan->npads && plan->pads[end].scope == scope; end++)
+      n += nsr_channel_engine(t->program->k, plan->pads[end].channel) ==
+           f->engine;
+    if (n == 0)
+      continue;
+    local = t->scopes[scope].local[f->engine];
+    insn = (uint32_t)t->program
+               ->nodes[f->engine][t->local[f->engine].scopes[local].entry - 1]
+               .aux;
+    NSR_TRY(push_entry(f, scope,
+                       (struct nsr_entry){insn, 0, local, NSR_ENTRY_OVER, 0,
+                                          (int32_t)n, false}));
+    for (uint32_t k = i; k < end; k++)
+      if (nsr_channel_engine(t->program->k, plan->pads[k].channel) == f->engine)
+        NSR_TRY(push_entry(
+            f, scope,
+            (struct nsr_entry){insn, 0, local, NSR_ENTRY_PAD, k, 0, false}));
   }
   return NSR_OK;
 }
@@ -178,6 +206,7 @@ enum nsr_status nsr_entries_find(struct nsr_ctx *ctx,
   NSR_TRY(find_waits(&f));
   NSR_TRY(find_scope_markers(&f));
   NSR_TRY(find_plan_markers(&f));
+  NSR_TRY(find_pads(&f));
   if (f.v.n)
     qsort(f.v.v, f.v.n, sizeof *f.v.v, by_entry);
   out->v = f.v.v;

@@ -6,10 +6,13 @@
 
 #include "sync/plan.h"
 
-/* A marker behind a private scope, a mirror advanced at entry, a marker that
- * counts where a group lacks members, what a mirror is there, or a wait. */
+/* A marker behind a private scope; what leads from the end of an arm over its
+ * pads, and one of these; a mirror advanced at entry, a marker that counts
+ * where a group lacks members, what a mirror is there, or a wait. */
 enum nsr_entry_kind {
   NSR_ENTRY_SCOPE_MARKER,
+  NSR_ENTRY_OVER,
+  NSR_ENTRY_PAD,
   NSR_ENTRY_MIRROR,
   NSR_ENTRY_PLAN_MARKER,
   NSR_ENTRY_SNAPSHOT,
@@ -18,10 +21,11 @@ enum nsr_entry_kind {
 
 struct nsr_entry {
   uint32_t insn, depth;
-  uint32_t arm;   /* marker: runs at the end of this arm only; 0: always */
+  uint32_t arm;   /* runs at the end of this arm only (pad: where that is passed
+                     by); 0: always */
   uint8_t kind;   /* enum nsr_entry_kind */
-  uint32_t which; /* work, mirror, snapshot, marker or wait */
-  int32_t add;    /* mirror */
+  uint32_t which; /* work, mirror, snapshot, marker, pad or wait */
+  int32_t add;    /* mirror; over: so many */
   bool set;       /* .. to that */
 };
 
@@ -40,8 +44,8 @@ NSR_MUST_USE enum nsr_status nsr_entries_find(struct nsr_ctx *ctx,
                                               struct nsr_entries *out);
 
 /* How many of the entries at the end of arms, in front of instruction insn, are
- * run by who comes there from a scope: from the first one on of an arm that it
- * is in. */
+ * in front of who comes there from a scope by a branch: from the first one on
+ * of an arm that it is in, or that it passes by with its pads. */
 uint32_t nsr_entries_ends(const struct nsr_entry *v, size_t n,
                           const struct nsr_scopes *own, uint32_t scope,
                           uint32_t insn);

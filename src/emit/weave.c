@@ -449,12 +449,32 @@ static enum nsr_status put_waits(struct weave *w, uint32_t i,
   return NSR_OK;
 }
 
+/* A branch over the n instructions behind it. */
+static enum nsr_status put_over(struct weave *w, uint32_t i, int32_t n) {
+  const struct nsr_insn_desc *d = control(w, NSR_CTL_BR);
+  struct nsr_insn x;
+  if (!legal(w, d))
+    return nsr_fail(w->ctx, NSR_E_REFUSED, place(w, i),
+                    "the instruction set %s has no branch here",
+                    w->k->isa->name);
+  nsr_insn_init(d, &x);
+  x.cc = NSR_CC_ALWAYS;
+  x.displacement = n + 1;
+  return put_insn(w, i, &x);
+}
+
 static enum nsr_status put_entry(struct weave *w, const struct nsr_entry *e) {
   const struct nsr_plan *plan = w->plan;
   if (e->kind == NSR_ENTRY_WAIT)
     return put_wait_alone(w, e->insn, e->which);
   if (e->kind == NSR_ENTRY_SNAPSHOT)
     return put_snapshot(w, e->insn, &plan->snapshots[e->which]);
+  if (e->kind == NSR_ENTRY_OVER)
+    return put_over(w, e->insn, e->add);
+  if (e->kind == NSR_ENTRY_PAD)
+    return put_nop(
+        w, e->insn, plan->pads[e->which].channel,
+        update(plan->pads[e->which].sem, plan->pads[e->which].weight));
   if (e->kind == NSR_ENTRY_PLAN_MARKER)
     return put_plan_marker(w, e->insn, &plan->markers[e->which]);
   if (e->kind == NSR_ENTRY_MIRROR) {

@@ -162,10 +162,33 @@ static enum nsr_status loop_back(struct finder *f, uint32_t begin) {
   return leave_head(f, begin);
 }
 
+/* An arm, and what runs where it is passed by: asked in front of them is what
+ * either asks. */
+static enum nsr_status ways_back(struct finder *f, uint32_t begin,
+                                 uint32_t loop) {
+  const struct nsr_step *s = &f->s->steps[begin];
+  const struct nsr_told_run *of = &f->g->of_scope[begin];
+  uint32_t other = (uint32_t)s->value;
+  struct nsr_distances *front;
+  NSR_NEW(f->g->x->ctx, NSR_SCRATCH, front, of->n);
+  NSR_TRY(keep_behind(f, begin));
+  NSR_TRY(steps_back(f, other + 1, s->end, loop));
+  for (uint32_t i = 0; i < of->n; i++)
+    NSR_TRY(keep(f, in_scope(f, begin, i)->track, INT64_MAX, &front[i]));
+  forget(f, begin);
+  NSR_TRY(ask_behind(f, begin));
+  NSR_TRY(steps_back(f, begin + 1, other, loop));
+  for (uint32_t i = 0; i < of->n; i++)
+    NSR_TRY(ask_all(f, in_scope(f, begin, i)->track, &front[i]));
+  return NSR_OK;
+}
+
 static enum nsr_status arm_back(struct finder *f, uint32_t begin,
                                 uint32_t loop) {
   const struct nsr_step *s = &f->s->steps[begin];
   const struct nsr_common *c = &f->s->tree->scopes[s->work];
+  if (s->value)
+    return ways_back(f, begin, loop);
   if (c->to_end)
     NSR_TRY(ask_ends(f, loop, c->skip));
   NSR_TRY(keep_behind(f, begin));

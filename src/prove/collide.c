@@ -23,13 +23,24 @@ static enum nsr_status is_ordered(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
+/* Behind an arm whose way past it counts as well, less is told than could be
+ * known. */
+static bool has_other_ways(const struct nsr_score *s) {
+  for (uint32_t i = 0; i < s->nsteps; i++)
+    if (s->steps[i].kind == NSR_STEP_OTHER)
+      return true;
+  return false;
+}
+
 enum nsr_status nsr_collide(struct nsr_ctx *ctx, const struct nsr_reference *in,
                             const struct nsr_score *out,
                             const struct nsr_thresholds *t, uint32_t q,
                             uint32_t c, bool *yes) {
   struct nsr_free_pair pair = {q, c, false};
-  enum nsr_status status = nsr_lag_free(ctx, out, t, &pair, 1);
+  enum nsr_status status = NSR_OK;
   *yes = false;
+  if (!has_other_ways(out))
+    status = nsr_lag_free(ctx, out, t, &pair, 1);
   if (status == NSR_OK && pair.free)
     status = is_ordered(ctx, in, q, c, yes);
   return status == NSR_E_UNDECIDED ? NSR_OK : status;

@@ -131,6 +131,40 @@ static void put(struct match *m, uint32_t *from, uint32_t i, uint32_t o,
   *from = i + 1;
 }
 
+/* Where the way past an arm has more than the arm's end. */
+static enum nsr_status take_over(struct match *m, uint32_t o) {
+  uint32_t end = (uint32_t)m->b[o].aux;
+  bool pads = end > o + 1 && end <= m->out->n;
+  for (uint32_t i = o + 1; pads && i < end; i++)
+    pads = only_syncs(&m->b[i]) && m->b[i].nop && !m->b[i].wait.cmp;
+  if (pads) {
+    NSR_PUSH(m->ctx, NSR_SCRATCH, &m->e->overs,
+             (struct nsr_over){o, end, NSR_NONE});
+    return NSR_OK;
+  }
+  const char *at = nsr_proof_place(m->ctx, m->all->out, m->engine, o);
+  return at ? nsr_proof_object(m->ctx, m->proof, NSR_PROOF_UNDECIDED,
+                               NSR_RULE_ERASURE,
+                               "%s of the output is a branch that the input "
+                               "has not",
+                               at)
+            : NSR_E_NOMEM;
+}
+
+struct nsr_over *nsr_erased_over(const struct nsr_erased *e, uint32_t lo,
+                                 uint32_t hi) {
+  size_t from = 0, to = e->overs.n;
+  while (from < to) {
+    size_t mid = from + (to - from) / 2;
+    if (e->overs.v[mid].at < lo)
+      from = mid + 1;
+    else
+      to = mid;
+  }
+  return from < e->overs.n && e->overs.v[from].at < hi ? &e->overs.v[from]
+                                                       : NULL;
+}
+
 static enum nsr_status match_all(struct match *m) {
   uint32_t i = 0, gap = 0, next;
   for (uint32_t o = 0; o < m->out->n; o++) {
@@ -145,6 +179,10 @@ static enum nsr_status match_all(struct match *m) {
       put(m, &i, at, o, &gap);
     } else if (next < m->in->n && same(m, next, o)) {
       put(m, &i, next, o, &gap);
+    } else if (m->b[o].ctl == NSR_CTL_BR && m->b[o].always) {
+      NSR_TRY(take_over(m, o));
+      if (!nsr_proof_open(m->proof))
+        return NSR_OK;
     } else if (!may_insert(&m->b[o])) {
       return object_at(m, o, next, "is another instruction");
     }
@@ -216,6 +254,14 @@ static enum nsr_status arrive(struct match *m, uint32_t i, uint32_t t,
   uint32_t hi = to < n ? m->e->own[to] : m->out->n;
   if (at < lo || at > hi)
     return object_branch(m, i, NSR_PROOF_REFUTED, "leads elsewhere");
+  struct nsr_over *over = nsr_erased_over(m->e, lo, hi);
+  if (over && at <= over->at + 1) {
+    if (at <= over->at || over->skip != NSR_NONE || over->end > hi)
+      return object_branch(m, i, NSR_PROOF_UNDECIDED,
+                           "runs through part of inserted code");
+    over->skip = i;
+    at = over->end;
+  }
   if (t >= n)
     return NSR_OK;
   if (in_stretch(m, i)) { /* nothing starts anew within it */

@@ -7,11 +7,13 @@
  * instructions of the input, erased ones too: from start[i] up to own[i], or to
  * start[i + 1] where i is erased. All ways to i run through all of that, but
  * those that go on with a loop start where the loop says; and who leaves a loop
- * may run more first.
+ * may run more first. At the end of an arm a branch may lead over no-ops, to
+ * which the one branch leads that passes the arm by (sync/padded.h).
  */
 #ifndef NSR_PROVE_ERASE_H
 #define NSR_PROVE_ERASE_H
 
+#include "base/vec.h"
 #include "ir/tree.h"
 #include "prove/verdict.h"
 
@@ -19,6 +21,12 @@
  * lead, too: output instructions lo..hi-1. */
 struct nsr_exit_code {
   uint32_t lo, hi;
+};
+
+/* An inserted branch and what it leads over, `at` to `end`. */
+struct nsr_over {
+  uint32_t at, end;
+  uint32_t skip; /* the input's branch that leads to at + 1, NSR_NONE: none */
 };
 
 /* One engine. */
@@ -30,6 +38,7 @@ struct nsr_erased {
   uint32_t *gap;   /* by input instruction with a place: what is inserted
                       between the last one that has one and this begins there */
   uint32_t *start; /* by input instruction 0..n */
+  NSR_VEC(struct nsr_over) overs; /* in order */
   uint32_t *loop_at; /* by loop of the graph: where the next iteration starts,
                         NSR_NONE: nothing goes on with it */
   struct nsr_exit_code *exit; /* by loop of the graph */
@@ -41,6 +50,10 @@ struct nsr_erasure {
   const struct nsr_program *in, *out;
   struct nsr_erased engines[NSR_MAX_ENGINES];
 };
+
+/* The first of them at output instructions lo..hi-1, or NULL. */
+struct nsr_over *nsr_erased_over(const struct nsr_erased *e, uint32_t lo,
+                                 uint32_t hi);
 
 /* Needs the input's tree, linearized, and the output's program. Objects to the
  * first difference. */

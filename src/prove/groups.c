@@ -86,6 +86,15 @@ static enum nsr_status leave_arm(void *user, uint32_t arm, bool join) {
   return NSR_OK;
 }
 
+static enum nsr_status other_way(void *user, uint32_t arm) {
+  struct finder *f = user;
+  uint32_t *before = &f->saved.v[f->saved.n - 1], now = f->now;
+  (void)arm;
+  f->now = *before;
+  *before = now;
+  return NSR_OK;
+}
+
 static enum nsr_status take_step(void *user, uint32_t i) {
   struct finder *f = user;
   f->s->region[i] = f->now;
@@ -108,8 +117,9 @@ static enum nsr_status again(void *user) {
 
 static enum nsr_status find_regions(struct finder *f) {
   uint32_t n = f->s->nsteps;
-  struct nsr_walker w = {f,          nothing, again,      nothing,   take_step,
-                         enter_loop, end_way, leave_loop, enter_arm, leave_arm};
+  struct nsr_walker w = {f,         nothing,    again,    nothing,
+                         take_step, enter_loop, end_way,  leave_loop,
+                         enter_arm, leave_arm,  other_way};
   NSR_NEW(f->ctx, NSR_SCRATCH, f->s->region, n);
   NSR_NEW(f->ctx, NSR_SCRATCH, f->same, (size_t)n + 1);
   NSR_NEW(f->ctx, NSR_SCRATCH, f->head, n);

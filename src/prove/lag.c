@@ -26,6 +26,9 @@ struct loop {
 struct arm {
   struct nsr_sight **rows;
   struct nsr_moment entry;
+  bool two; /* behind what runs where it is passed by: */
+  struct nsr_tells *ends;
+  int64_t *weights;
 };
 
 struct lag {
@@ -212,6 +215,7 @@ static enum nsr_status enter_arm(void *user, uint32_t begin) {
   }
   struct arm *a = &g->arms.v[g->narms++];
   NSR_TRY(note(g, &a->entry));
+  a->two = false;
   for (uint32_t r = 0; r < g->nrows; r++) {
     NSR_TRY(renew(g, r));
     set_row(g, &a->rows[r], g->rows[r]);
@@ -228,6 +232,25 @@ static enum nsr_status join_row(struct lag *g, uint32_t r,
   return nsr_sight_merge(g->x, g->rows[r], before, false, NULL);
 }
 
+/* All becomes what it was in front of the arm, as of here. */
+static enum nsr_status other_way(void *user, uint32_t begin) {
+  struct lag *g = user;
+  struct arm *a = &g->arms.v[g->narms - 1];
+  g->x->step++;
+  NSR_NEW(g->ctx, NSR_SCRATCH, a->ends, g->told.of_scope[begin].n);
+  NSR_NEW(g->ctx, NSR_SCRATCH, a->weights, g->told.of_scope[begin].n);
+  a->two = true;
+  for (uint32_t r = 0; r < g->nrows; r++) {
+    struct nsr_sight *before = a->rows[r];
+    NSR_TRY(renew(g, r));
+    a->rows[r] = g->rows[r];
+    g->rows[r] = before;
+    NSR_TRY(nsr_sight_own(g->x, &g->rows[r]));
+    nsr_sight_stamp(g->x, g->rows[r]);
+  }
+  return nsr_told_other(&g->told, begin, a->ends, a->weights);
+}
+
 static enum nsr_status leave_arm(void *user, uint32_t begin, bool join) {
   struct lag *g = user;
   struct arm *a = &g->arms.v[--g->narms];
@@ -236,8 +259,11 @@ static enum nsr_status leave_arm(void *user, uint32_t begin, bool join) {
     NSR_TRY(join ? join_row(g, r, a->rows[r]) : put_row(g, r, a->rows[r]));
     nsr_sight_free(g->x, &a->rows[r]);
   }
-  NSR_TRY(join ? nsr_told_join(&g->told, begin, &a->entry)
-               : nsr_told_pass(&g->told, begin, &a->entry));
+  if (a->two)
+    NSR_TRY(nsr_told_both(&g->told, begin, a->ends, a->weights));
+  else
+    NSR_TRY(join ? nsr_told_join(&g->told, begin, &a->entry)
+                 : nsr_told_pass(&g->told, begin, &a->entry));
   g->x->barrier = a->entry.barrier;
   return NSR_OK;
 }
@@ -602,7 +628,8 @@ static enum nsr_status walk(struct lag *g) {
                          .end_way = end_way,
                          .leave_loop = leave_loop,
                          .enter_arm = enter_arm,
-                         .leave_arm = leave_arm};
+                         .leave_arm = leave_arm,
+                         .other_way = other_way};
   enum nsr_status status = nsr_score_walk_on(g->ctx, g->s, &w, once_more);
   nsr_work_count(g->ctx, NSR_WORK_PROVE, g->x->levels.effort);
   return status;

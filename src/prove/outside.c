@@ -125,6 +125,18 @@ static enum nsr_status leave_arm(void *user, uint32_t arm, bool joins) {
   return NSR_OK;
 }
 
+static enum nsr_status other_way(void *user, uint32_t arm) {
+  struct check *c = user;
+  int64_t *before = c->saved.v + c->saved.n - c->s->ngroups;
+  (void)arm;
+  for (uint32_t g = 0; g < c->s->ngroups; g++) {
+    int64_t now = c->since[g];
+    c->since[g] = before[g];
+    before[g] = now;
+  }
+  return NSR_OK;
+}
+
 static enum nsr_status begin_item(void *user, uint32_t first, uint32_t end) {
   struct check *c = user;
   (void)first;
@@ -205,9 +217,9 @@ enum nsr_status nsr_outside_check(struct nsr_ctx *ctx,
                                   struct nsr_proof *proof) {
   struct check c = {
       .ctx = ctx, .s = s, .t = t, .before = before, .found = NSR_NONE};
-  struct nsr_walker w = {&c,        begin_item, again,   NULL,
-                         take_step, enter_loop, end_way, leave_loop,
-                         enter_arm, leave_arm};
+  struct nsr_walker w = {&c,        begin_item, again,    NULL,
+                         take_step, enter_loop, end_way,  leave_loop,
+                         enter_arm, leave_arm,  other_way};
   if (!takes_part(s->tree->program))
     return NSR_OK;
   NSR_NEW(ctx, NSR_SCRATCH, c.since, nvalues(&c));

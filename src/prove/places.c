@@ -1,6 +1,8 @@
 /* places.c - inserted code to the bodies it runs in. */
 #include "prove/places.h"
 
+#include <stdlib.h>
+
 #include "base/bitset.h"
 #include "prove/dead.h"
 
@@ -24,6 +26,7 @@ struct finder {
   uint32_t *barrier; /* by input instruction: the part */
   uint32_t *from; /* by input instruction: where the rest of its gap begins */
   uint64_t *set;
+  uint32_t scope; /* of the tree, that is taken */
   struct stop last;
   uint32_t placed;  /* inserted instructions */
   uint32_t pending; /* what is in v from here on has no place yet */
@@ -63,7 +66,31 @@ static enum nsr_status flush(struct finder *f, struct stop stop) {
   return NSR_OK;
 }
 
+/* What is inserted up to hi ends with what the way past the arm at hand has
+ * instead: only the branch in front of the arm may lead there. */
+static enum nsr_status take_passing(struct finder *f,
+                                    const struct nsr_over *over, uint32_t hi) {
+  const struct nsr_common *s = &f->e->tree->scopes[f->scope];
+  uint32_t entry = f->own->scopes[s->local[f->engine]].entry;
+  if (s->kind != NSR_SCOPE_ARM || s->to_end || over->end != hi ||
+      over->skip == NSR_NONE || over->skip + 1 != entry)
+    return nsr_proof_object(f->ctx, f->proof, NSR_PROOF_UNDECIDED,
+                            NSR_RULE_STRUCTURE,
+                            "a branch over inserted code, not at the end of an "
+                            "arm that is passed by there");
+  f->placed += hi - over->at;
+  NSR_PUSH(f->ctx, NSR_SCRATCH, &f->out->passing,
+           (struct nsr_passing){f->scope, (uint32_t)f->engine, over->at + 1,
+                                over->end});
+  return NSR_OK;
+}
+
 static enum nsr_status take(struct finder *f, uint32_t lo, uint32_t hi) {
+  const struct nsr_over *over = nsr_erased_over(f->erased, lo, hi);
+  if (over) {
+    NSR_TRY(take_passing(f, over, hi));
+    hi = over->at;
+  }
   if (lo >= hi)
     return NSR_OK;
   f->placed += hi - lo;
@@ -167,6 +194,7 @@ static enum nsr_status take_scope(struct finder *f, uint32_t scope) {
                       &f->out->body[NSR_BEHIND][b]};
   f->pending = (uint32_t)f->out->v.n;
   f->last = body;
+  f->scope = scope;
   for (uint32_t i = 0; i < s->nitems; i++) {
     const struct nsr_item *it = &f->own->items[s->first_item + i];
     for (uint32_t x = it->first; !it->is_scope && x < it->first + it->n; x++)
@@ -338,6 +366,28 @@ static enum nsr_status find_engine(struct nsr_ctx *ctx,
   return check_placed(&f);
 }
 
+static int by_scope(const void *a, const void *b) {
+  const struct nsr_passing *x = a, *y = b;
+  if (x->scope != y->scope)
+    return x->scope < y->scope ? -1 : 1;
+  return x->engine < y->engine ? -1 : x->engine > y->engine;
+}
+
+const struct nsr_passing *nsr_passing_first(const struct nsr_places *p,
+                                            uint32_t scope) {
+  size_t lo = 0, hi = p->passing.n;
+  while (lo < hi) {
+    size_t mid = lo + (hi - lo) / 2;
+    if (p->passing.v[mid].scope < scope)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo < p->passing.n && p->passing.v[lo].scope == scope
+             ? &p->passing.v[lo]
+             : NULL;
+}
+
 enum nsr_status nsr_places_find(struct nsr_ctx *ctx,
                                 const struct nsr_erasure *e,
                                 struct nsr_places *out,
@@ -358,5 +408,7 @@ enum nsr_status nsr_places_find(struct nsr_ctx *ctx,
   for (int x = 0; x < NSR_MAX_ENGINES && nsr_proof_open(proof); x++)
     if (e->in->stream[x])
       NSR_TRY(find_engine(ctx, e, x, out, proof));
+  if (out->passing.n)
+    qsort(out->passing.v, out->passing.n, sizeof *out->passing.v, by_scope);
   return NSR_OK;
 }

@@ -17,6 +17,11 @@ struct nsr_inserted {
   uint32_t lo, hi;
 };
 
+/* No-ops of one engine where an arm is passed by. */
+struct nsr_passing {
+  uint32_t scope, engine, lo, hi;
+};
+
 struct nsr_inserted_run {
   uint32_t first, n; /* into v */
 };
@@ -30,9 +35,15 @@ struct nsr_places {
   struct nsr_inserted_run *part[2]; /* by part * NSR_MAX_ENGINES + engine */
   struct nsr_inserted_run *body[2]; /* by scope * NSR_MAX_ENGINES + engine: its
                                        end, and its begin */
-  uint32_t *part_of;                /* by scope */
-  uint64_t *set[NSR_MAX_ENGINES];   /* registers that inserted code sets */
+  NSR_VEC(struct nsr_passing) passing; /* by scope */
+  uint32_t *part_of;                   /* by scope */
+  uint64_t *set[NSR_MAX_ENGINES];      /* registers that inserted code sets */
 };
+
+/* The first no-ops where an arm is passed by, others of it follow; NULL: there
+ * are none. */
+const struct nsr_passing *nsr_passing_first(const struct nsr_places *p,
+                                            uint32_t scope);
 
 /* Needs the erasure and a linearized tree. Objects to inserted code where
  * nothing of the tree is, and to what it sets of the input's registers. */

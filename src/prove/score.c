@@ -209,6 +209,24 @@ static enum nsr_status put_fences(struct writer *w, uint32_t scope) {
   return NSR_OK;
 }
 
+/* What runs where an arm is passed by. */
+static enum nsr_status put_passing(struct writer *w, uint32_t scope,
+                                   uint32_t begin) {
+  const struct nsr_passing *p = nsr_passing_first(w->places, scope);
+  if (!p)
+    return NSR_OK;
+  w->steps.v[begin].value = (int32_t)w->steps.n;
+  NSR_TRY(push(w, (struct nsr_step){.kind = NSR_STEP_OTHER,
+                                    .work = NSR_NONE,
+                                    .group = NSR_NONE,
+                                    .end = begin}));
+  const struct nsr_passing *end = w->places->passing.v + w->places->passing.n;
+  for (; p < end && p->scope == scope; p++)
+    for (uint32_t insn = p->lo; insn < p->hi; insn++)
+      NSR_TRY(push_inserted(w, (int)p->engine, insn));
+  return NSR_OK;
+}
+
 static enum nsr_status put_body(struct writer *w, uint32_t scope);
 
 static enum nsr_status put_scope(struct writer *w, uint32_t scope) {
@@ -220,6 +238,8 @@ static enum nsr_status put_scope(struct writer *w, uint32_t scope) {
   NSR_TRY(push(
       w, (struct nsr_step){.kind = step, .work = scope, .group = NSR_NONE}));
   NSR_TRY(put_body(w, scope));
+  if (kind == NSR_SCOPE_ARM && w->places)
+    NSR_TRY(put_passing(w, scope, begin));
   w->steps.v[begin].end = (uint32_t)w->steps.n;
   NSR_TRY(push(w, (struct nsr_step){.kind = NSR_STEP_END,
                                     .work = scope,

@@ -19,6 +19,8 @@ enum nsr_step_kind {
   NSR_STEP_BARRIER, /* all engines meet; owned semaphores are 0 */
   NSR_STEP_GONE,    /* one of the input's that is no more */
   NSR_STEP_KEPT,    /* control that waits, in code whose order is not known */
+  NSR_STEP_OTHER,   /* the arm ends here; what follows runs where it is passed
+                       by */
   NSR_STEP_LOOP,    /* a body that runs any number of times */
   NSR_STEP_ARM,     /* one that may be passed by */
   NSR_STEP_END
@@ -41,8 +43,9 @@ struct nsr_step {
   uint32_t work;  /* of the tree, NSR_NONE: inserted; scopes: the scope;
                      wait: of the work that carries it */
   uint32_t group; /* wait, work: by semaphore, NSR_NONE: none */
-  int32_t value;  /* wait: threshold; work: weight */
-  uint32_t end;   /* scopes: their end; end: its beginning */
+  int32_t value;  /* wait: threshold; work: weight; arm: the step of its other
+                     way, 0: none */
+  uint32_t end;   /* scopes: their end; end and other: its beginning */
   uint32_t member; /* work: its number among those of groups, or the next;
                       all others: the next one's */
 };

@@ -402,6 +402,23 @@ static enum nsr_status leave_arm(void *user, uint32_t begin, bool join) {
   return NSR_OK;
 }
 
+static enum nsr_status other_way(void *user, uint32_t begin) {
+  struct finder *f = user;
+  size_t n = f->cells.n, g = f->s->ngroups;
+  (void)begin;
+  NSR_RESERVE(f->ctx, NSR_SCRATCH, &f->saved, n);
+  NSR_RESERVE(f->ctx, NSR_SCRATCH, &f->saved_counts, g);
+  void *v = f->saved.v + f->saved.n - n;
+  void *count = f->saved_counts.v + f->saved_counts.n - g;
+  memcpy(f->saved.v + f->saved.n, f->v, n * sizeof *f->v);
+  memcpy(f->v, v, n * sizeof *f->v);
+  memcpy(v, f->saved.v + f->saved.n, n * sizeof *f->v);
+  memcpy(f->saved_counts.v + f->saved_counts.n, f->count, g * sizeof *f->count);
+  memcpy(f->count, count, g * sizeof *f->count);
+  memcpy(count, f->saved_counts.v + f->saved_counts.n, g * sizeof *f->count);
+  return NSR_OK;
+}
+
 /* ---- items */
 
 static enum nsr_status begin_item(void *user, uint32_t first, uint32_t end) {
@@ -501,8 +518,8 @@ enum nsr_status nsr_snapshots_find(struct nsr_ctx *ctx,
   for (uint32_t i = 0; i < s->nsteps; i++)
     if (s->steps[i].kind == NSR_STEP_LOOP)
       f.body[i] = s->tree->scopes[s->steps[i].work].body;
-  struct nsr_walker w = {&f,        begin_item, again,   NULL,
-                         take_step, enter_loop, end_way, leave_loop,
-                         enter_arm, leave_arm};
+  struct nsr_walker w = {&f,        begin_item, again,    NULL,
+                         take_step, enter_loop, end_way,  leave_loop,
+                         enter_arm, leave_arm,  other_way};
   return nsr_score_walk(ctx, s, &w);
 }

@@ -286,6 +286,18 @@ static enum nsr_status leave_arm(void *user, uint32_t begin, bool join) {
   return NSR_OK;
 }
 
+static enum nsr_status other_way(void *user, uint32_t begin) {
+  struct starts *x = user;
+  (void)begin;
+  uint16_t *before = x->saved.v + x->saved.n - x->size;
+  for (size_t i = 0; x->nhere && i < x->size; i++) {
+    uint16_t now = x->bits[i];
+    x->bits[i] = before[i];
+    before[i] = now;
+  }
+  return NSR_OK;
+}
+
 /* ---- items */
 
 static bool too_large(const struct starts *x) {
@@ -391,9 +403,9 @@ enum nsr_status nsr_starts_check(struct nsr_ctx *ctx, const struct nsr_score *s,
     return NSR_OK;
   struct nsr_mark mark = nsr_scratch_mark(ctx);
   NSR_TRY(prepare(&x));
-  struct nsr_walker w = {&x,        begin_item, again,   NULL,
-                         take_step, enter_loop, end_way, leave_loop,
-                         enter_arm, leave_arm};
+  struct nsr_walker w = {&x,        begin_item, again,    NULL,
+                         take_step, enter_loop, end_way,  leave_loop,
+                         enter_arm, leave_arm,  other_way};
   NSR_TRY(nsr_score_walk(ctx, s, &w));
   nsr_scratch_release(ctx, mark);
   return NSR_OK;

@@ -8,7 +8,6 @@
  */
 #include "prove/thresholds.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/work.h"
@@ -20,8 +19,7 @@
 /* A barrier puts so much between counts; ages of half of it are of no use. */
 #define GAP (INT64_C(1) << 33)
 #define LONG_AGO (INT64_C(1) << 60)
-/* Constants in registers stay below. */
-#define LARGE (INT64_C(1) << 40)
+#define LARGE (INT64_C(1) << 40) /* constants in registers stay below */
 
 /* What a scope changes. */
 struct extent {
@@ -70,8 +68,7 @@ static int64_t *track(struct finder *f, uint32_t t) {
   return &f->cell[track_cell(f, t)];
 }
 
-/* Its step + 1, 0: none yet; where several may be, below 0, by the place where
- * ways met. */
+/* Its step + 1, 0: none yet; below 0: several, by the place where ways met. */
 static int64_t *epoch(struct finder *f) { return &f->cell[f->ncells - 1]; }
 
 static bool is_frame(const struct finder *f, uint32_t cell) {
@@ -468,6 +465,16 @@ static enum nsr_status leave_arm(void *user, uint32_t arm, bool join) {
   return NSR_OK;
 }
 
+static enum nsr_status other_way(void *user, uint32_t arm) {
+  struct finder *f = user;
+  size_t n = state_size(f, extent(f, arm));
+  NSR_TRY(enter_arm(user, arm));
+  int64_t *now = f->saved.v + (f->saved.n -= n);
+  load(f, extent(f, arm), now - n, true);
+  memcpy(now - n, now, n * sizeof *now);
+  return NSR_OK;
+}
+
 /* ---- items */
 
 static enum nsr_status begin_item(void *user, uint32_t first, uint32_t end) {
@@ -686,8 +693,8 @@ enum nsr_status nsr_thresholds_find(struct nsr_ctx *ctx,
       .ctx = ctx, .s = s, .out = out, .ages = {.ctx = ctx, .s = s}};
   *out = (struct nsr_thresholds){0};
   NSR_TRY(prepare(&f));
-  struct nsr_walker w = {&f,        begin_item, again,   NULL,
-                         take_step, enter_loop, end_way, leave_loop,
-                         enter_arm, leave_arm};
+  struct nsr_walker w = {&f,        begin_item, again,    NULL,
+                         take_step, enter_loop, end_way,  leave_loop,
+                         enter_arm, leave_arm,  other_way};
   return nsr_score_walk(ctx, s, &w);
 }

@@ -346,11 +346,13 @@ static enum nsr_status collect_before(struct nsr_told *g, struct nsr_track *t,
   return status;
 }
 
-/* The top layer goes; what a list tells stands for it in the one below. */
+/* The top layer goes; what a list tells stands for it in the one below, in
+ * which so much has been counted at least. */
 static enum nsr_status pop(struct nsr_told *g, struct nsr_track *t,
-                           struct nsr_tells *list) {
+                           struct nsr_tells *list, int64_t weight) {
   empty(g, t);
   t->layers.n--;
+  t->count += weight;
   NSR_TRY(put(g, t, list));
   nsr_told_clear(g, list);
   return NSR_OK;
@@ -370,7 +372,7 @@ static enum nsr_status join_track(struct nsr_told *g,
     NSR_TRY(meet(g, &g->near, &g->far, &changed));
     nsr_told_clear(g, &g->far);
   }
-  return pop(g, t, &g->near);
+  return pop(g, t, &g->near, 0);
 }
 
 enum nsr_status nsr_told_join(struct nsr_told *g, uint32_t begin,
@@ -402,7 +404,7 @@ static enum nsr_status pass_track(struct nsr_told *g,
   int64_t far =
       n ? limit(g, t, layer_of(t, g->x->loops.v[n - 1].begin - 1)) : -1;
   NSR_TRY(collect_before(g, t, in, far, entry, &g->near));
-  return pop(g, t, &g->near);
+  return pop(g, t, &g->near, 0);
 }
 
 enum nsr_status nsr_told_pass(struct nsr_told *g, uint32_t begin,
@@ -459,6 +461,38 @@ enum nsr_status nsr_told_enter(struct nsr_told *g, uint32_t begin,
   return NSR_OK;
 }
 
+/* A list takes in what the top layer tells; so far has that counted. */
+static enum nsr_status take_layer(struct nsr_told *g, struct nsr_track *t,
+                                  struct nsr_tells *list, bool first,
+                                  int64_t *weight) {
+  struct part layer = {t->layers.n - 1, 0, t->count};
+  bool changed = false;
+  *weight = t->count - top(t)->count;
+  NSR_TRY(collect_all(g, t, layer, NOTHING, &g->near));
+  NSR_TRY(renew(g, &g->near));
+  return take_in(g, list, first, &changed);
+}
+
+enum nsr_status nsr_told_other(struct nsr_told *g, uint32_t begin,
+                               struct nsr_tells *ends, int64_t *weights) {
+  for (uint32_t i = 0; i < g->of_scope[begin].n; i++) {
+    NSR_TRY(take_layer(g, track_in(g, begin, i), &ends[i], true, &weights[i]));
+    empty(g, track_in(g, begin, i));
+  }
+  return NSR_OK;
+}
+
+enum nsr_status nsr_told_both(struct nsr_told *g, uint32_t begin,
+                              struct nsr_tells *ends, const int64_t *weights) {
+  for (uint32_t i = 0; i < g->of_scope[begin].n; i++) {
+    struct nsr_track *t = track_in(g, begin, i);
+    int64_t weight;
+    NSR_TRY(take_layer(g, t, &ends[i], false, &weight));
+    NSR_TRY(pop(g, t, &ends[i], weight < weights[i] ? weight : weights[i]));
+  }
+  return NSR_OK;
+}
+
 enum nsr_status nsr_told_put(struct nsr_told *g, uint32_t begin,
                              struct nsr_tells *lists) {
   for (uint32_t i = 0; i < g->of_scope[begin].n; i++)
@@ -475,7 +509,7 @@ enum nsr_status nsr_told_keep(struct nsr_told *g, uint32_t begin) {
     NSR_TRY(renew(g, &g->near));
     for (size_t k = 0; k < g->near.l.n; k++)
       NSR_TRY(nsr_sight_settle(g->x, g->near.l.v[k].view));
-    NSR_TRY(pop(g, t, &g->near));
+    NSR_TRY(pop(g, t, &g->near, t->count - top(t)->count));
   }
   return NSR_OK;
 }

@@ -128,6 +128,16 @@ NSR_MUST_USE enum nsr_status nsr_told_pass(struct nsr_told *g, uint32_t begin,
 NSR_MUST_USE enum nsr_status nsr_told_join(struct nsr_told *g, uint32_t begin,
                                            struct nsr_moment *entry);
 
+/* What an arm that is left tells, and how far it has counted, is kept by track,
+ * and told is what was in front of it; what holds there and behind what counts
+ * instead of it becomes part of what is around. */
+NSR_MUST_USE enum nsr_status nsr_told_other(struct nsr_told *g, uint32_t begin,
+                                            struct nsr_tells *ends,
+                                            int64_t *weights);
+NSR_MUST_USE enum nsr_status nsr_told_both(struct nsr_told *g, uint32_t begin,
+                                           struct nsr_tells *ends,
+                                           const int64_t *weights);
+
 /* One list for each track in the scope takes in what is told here, or is that
  * (first); of a loop's head: at distances that iterations reach. */
 NSR_MUST_USE enum nsr_status nsr_told_take(struct nsr_told *g, uint32_t begin,

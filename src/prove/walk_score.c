@@ -59,6 +59,8 @@ static enum nsr_status walk_steps(struct walk *x, uint32_t first, uint32_t end,
     if (s->kind == NSR_STEP_LOOP || s->kind == NSR_STEP_ARM) {
       NSR_TRY(walk_scope(x, i, loop));
       i = s->end;
+    } else if (s->kind == NSR_STEP_OTHER) {
+      NSR_TRY(x->w->other_way(x->w->user, s->end));
     } else {
       NSR_TRY(x->w->step(x->w->user, i));
     }

@@ -31,6 +31,9 @@ struct nsr_walker {
    * joined with that. */
   enum nsr_status (*enter_arm)(void *user, uint32_t arm);
   enum nsr_status (*leave_arm)(void *user, uint32_t arm, bool join);
+  /* What was kept becomes current, the current state is kept for leave_arm to
+   * join with. */
+  enum nsr_status (*other_way)(void *user, uint32_t arm);
 };
 
 /* By scope of a tree: whether all ways through it end in its arms. */

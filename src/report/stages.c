@@ -269,12 +269,21 @@ static void put_member(struct nsr_strbuf *b, const struct nsr_plan *plan,
   nsr_strbuf_puts(b, "\n");
 }
 
+static void put_pad(struct nsr_strbuf *b, const struct nsr_plan *plan,
+                    const struct nsr_pad *x) {
+  nsr_strbuf_printf(b, "%s gives s%u %d where scope %u is passed by\n",
+                    nsr_channel_name(plan->tree->program->k, x->channel),
+                    x->sem, (int)x->weight, x->scope);
+}
+
 void nsr_print_plan(struct nsr_strbuf *b, const struct nsr_plan *plan) {
   for (uint32_t w = 0; w < plan->tree->nworks; w++)
     if (plan->update[w] >= 0)
       put_member(b, plan, w);
   for (uint32_t i = 0; i < plan->nmarkers; i++)
     put_marker(b, plan, &plan->markers[i]);
+  for (uint32_t i = 0; i < plan->npads; i++)
+    put_pad(b, plan, &plan->pads[i]);
   for (uint32_t i = 0; i < plan->nmirrors; i++)
     put_mirror(b, plan, &plan->mirrors[i]);
   for (uint32_t i = 0; i < plan->nsnapshots; i++)

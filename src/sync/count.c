@@ -22,29 +22,36 @@ struct sorter {
   uint32_t *count, *out;
 };
 
-static enum nsr_status sort_by(struct nsr_ctx *ctx, uint32_t *works, uint32_t n,
-                               uint32_t keys,
-                               uint32_t (*key)(const struct nsr_work *),
-                               const struct nsr_work *all) {
+static enum nsr_status sort_by(struct nsr_ctx *ctx, const struct nsr_counts *c,
+                               uint32_t n, uint32_t keys,
+                               uint32_t (*key)(const struct nsr_counts *,
+                                               const struct nsr_work *)) {
+  const struct nsr_work *all = c->tree->works;
+  uint32_t *works = c->members;
   struct sorter s;
   NSR_NEW(ctx, NSR_SCRATCH, s.count, (size_t)keys + 1);
   NSR_NEW(ctx, NSR_SCRATCH, s.out, n);
   for (uint32_t i = 0; i < n; i++)
-    s.count[key(&all[works[i]]) + 1]++;
+    s.count[key(c, &all[works[i]]) + 1]++;
   for (uint32_t k = 0; k < keys; k++)
     s.count[k + 1] += s.count[k];
   for (uint32_t i = 0; i < n; i++)
-    s.out[s.count[key(&all[works[i]])]++] = works[i];
+    s.out[s.count[key(c, &all[works[i]])]++] = works[i];
   if (n)
     memcpy(works, s.out, n * sizeof *works);
   return NSR_OK;
 }
 
-static uint32_t channel_key(const struct nsr_work *w) {
+static uint32_t channel_key(const struct nsr_counts *c,
+                            const struct nsr_work *w) {
+  (void)c;
   return (uint32_t)w->channel;
 }
 
-static uint32_t scope_key(const struct nsr_work *w) { return w->scope; }
+static uint32_t scope_key(const struct nsr_counts *c,
+                          const struct nsr_work *w) {
+  return c->in[w->scope];
+}
 
 /* The works somebody waits for, by scope, channel, order. */
 static enum nsr_status find_members(struct nsr_ctx *ctx,
@@ -67,8 +74,8 @@ static enum nsr_status find_members(struct nsr_ctx *ctx,
   for (uint32_t w = 0; w < t->nworks; w++)
     if (awaited[w])
       c->members[at++] = w;
-  NSR_TRY(sort_by(ctx, c->members, *n, c->nchannels, channel_key, t->works));
-  return sort_by(ctx, c->members, *n, t->nscopes, scope_key, t->works);
+  NSR_TRY(sort_by(ctx, c, *n, c->nchannels, channel_key));
+  return sort_by(ctx, c, *n, t->nscopes, scope_key);
 }
 
 static enum nsr_status make_cells(struct nsr_ctx *ctx, struct nsr_counts *c,
@@ -78,10 +85,10 @@ static enum nsr_status make_cells(struct nsr_ctx *ctx, struct nsr_counts *c,
   for (uint32_t i = 0; i < n; i++) {
     const struct nsr_work *w = &t->works[c->members[i]];
     const struct nsr_cell *last = cells.n ? &cells.v[cells.n - 1] : NULL;
-    if (!last || c->each || last->scope != w->scope ||
-        last->channel != w->channel)
+    uint32_t scope = c->in[w->scope];
+    if (!last || c->each || last->scope != scope || last->channel != w->channel)
       NSR_PUSH(ctx, NSR_SCRATCH, &cells,
-               (struct nsr_cell){w->scope, w->channel, i, 0, 0});
+               (struct nsr_cell){scope, w->channel, i, 0, 0});
     cells.v[cells.n - 1].n++;
     c->cell_of[c->members[i]] = (uint32_t)cells.n - 1;
   }
@@ -125,8 +132,8 @@ static enum nsr_status number_pools(struct nsr_ctx *ctx, struct nsr_counts *c,
   NSR_NEW(ctx, NSR_SCRATCH, c->waiters, (size_t)c->npools * c->nchannels);
   for (uint32_t i = 0; i < needs->n; i++) {
     const struct nsr_work *p = &t->works[needs->v[i].p];
-    c->waiters[c->pool[p->scope] * c->nchannels + (uint32_t)p->channel] |=
-        1u << t->works[needs->v[i].c].engine;
+    c->waiters[c->pool[c->in[p->scope]] * c->nchannels +
+               (uint32_t)p->channel] |= 1u << t->works[needs->v[i].c].engine;
   }
   return NSR_OK;
 }
@@ -134,9 +141,9 @@ static enum nsr_status number_pools(struct nsr_ctx *ctx, struct nsr_counts *c,
 enum nsr_status nsr_counts_make(struct nsr_ctx *ctx,
                                 const struct nsr_tree *tree,
                                 const struct nsr_needs *needs, bool each,
-                                struct nsr_counts *out) {
-  struct nsr_counts c = {.tree = tree, .each = each};
-  uint32_t n = 0;
+                                const uint32_t *in, struct nsr_counts *out) {
+  struct nsr_counts c = {.tree = tree, .each = each, .in = in};
+  uint32_t n = 0, *itself;
   c.nchannels = (uint32_t)nsr_nchannels(tree->program->k);
   NSR_NEW(ctx, NSR_SCRATCH, c.first_cell, (size_t)tree->nscopes + 1);
   NSR_NEW(ctx, NSR_SCRATCH, c.cell_of, tree->nworks);
@@ -145,8 +152,12 @@ enum nsr_status nsr_counts_make(struct nsr_ctx *ctx,
   NSR_NEW(ctx, NSR_SCRATCH, c.own, tree->nscopes);
   for (uint32_t w = 0; w < tree->nworks; w++)
     c.cell_of[w] = NSR_NONE;
-  for (uint32_t s = 0; s < tree->nscopes; s++)
+  NSR_NEW(ctx, NSR_SCRATCH, itself, tree->nscopes);
+  for (uint32_t s = 0; s < tree->nscopes; s++) {
     c.own[s] = true;
+    itself[s] = s;
+  }
+  c.in = in ? in : itself;
   NSR_TRY(find_members(ctx, needs, &c, &n));
   NSR_TRY(make_cells(ctx, &c, n));
   index_scopes(&c);
@@ -383,7 +394,8 @@ int64_t nsr_count_less(const struct nsr_counts *c,
                        const struct nsr_need *need) {
   const struct nsr_tree *t = c->tree;
   uint32_t cell = c->cell_of[need->p], a;
-  uint32_t from = t->works[need->p].scope, to = nsr_need_scope(t, need);
+  uint32_t from = c->in[t->works[need->p].scope];
+  uint32_t to = c->in[nsr_need_scope(t, need)];
   uint32_t top = nsr_common_shared(t, from, to), at = nsr_need_at(t, need);
   int64_t sum = 0;
   if (need->p >= at)

@@ -9,6 +9,9 @@
  * of its scope has, and a channel without a member there has a marker at the
  * scope's start, so that all groups advance alike. A class is the groups that
  * advance alike, so that one mirror does for them.
+ * Where an arm that not all engines run has a way past it, that way can add
+ * what the arm does (padded): its work counts like that of the body around it
+ * then.
  *
  * At a point x a mirror (advanced at the entry of each scope by what an entry
  * adds) reads the members before x and those still to come in the bodies
@@ -33,6 +36,7 @@ struct nsr_counts {
   uint32_t *first_cell;   /* by scope: its cells are first..first[scope+1]-1 */
   uint32_t *members;      /* works, by cell, in order */
   uint32_t *cell_of;      /* by work, NSR_NONE: nobody waits for it */
+  const uint32_t *in;     /* by scope: that in whose body its work counts */
   uint32_t *most;         /* by scope: members of its fullest cell */
   uint32_t *pool; /* by scope with cells: number of its set of engines */
   uint32_t *pool_engines; /* by pool: that set */
@@ -49,11 +53,12 @@ struct nsr_counts {
 };
 
 /* Needs the waits; makes cells, with each one member alone if `each`. All
- * scopes are their own at first. */
+ * scopes are their own at first. in: as in struct nsr_counts; NULL: itself. */
 NSR_MUST_USE enum nsr_status nsr_counts_make(struct nsr_ctx *ctx,
                                              const struct nsr_tree *tree,
                                              const struct nsr_needs *needs,
-                                             bool each, struct nsr_counts *out);
+                                             bool each, const uint32_t *in,
+                                             struct nsr_counts *out);
 
 /* Merges the pools of each channel where all who wait for one of them run the
  * other, too; with wide also those in which the channel has nothing to do, so

@@ -362,6 +362,17 @@ static void share_thresholds(struct plan *p, const struct nsr_plan *out) {
   }
 }
 
+/* Ways past arms whose work counts in the body around them. */
+static enum nsr_status make_pads(struct plan *p, struct nsr_plan *out) {
+  struct nsr_pads pads = {0};
+  for (uint32_t s = 0; s < p->t->nscopes; s++)
+    if (p->c.counts.in[s] != s)
+      NSR_TRY(nsr_padded_arm(p->ctx, &p->c.counts, s, out->update, &pads));
+  out->pads = pads.l.v;
+  out->npads = (uint32_t)pads.l.n;
+  return NSR_OK;
+}
+
 static int64_t largest(const struct plan *p) {
   int64_t most = 0;
   for (uint32_t k = 0; k < p->nclasses; k++) {
@@ -381,6 +392,7 @@ static enum nsr_status build(struct plan *p, struct nsr_plan *out) {
   NSR_TRY(find_resets(p));
   NSR_TRY(find_markers(p));
   NSR_TRY(fill_updates(p, out));
+  NSR_TRY(make_pads(p, out));
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     NSR_TRY(make_mirrors(p, e, out));
   connect_waits(p);
@@ -460,6 +472,24 @@ static enum nsr_status choose_behind(struct plan *p,
   return any ? nsr_scheme_choose(p->ctx, p->t, &behind, budget, &p->c) : NSR_OK;
 }
 
+/* Padding costs a no-op where an arm is passed by, and a branch where it runs:
+ * the last resort. */
+static enum nsr_status choose_padded(struct plan *p,
+                                     const struct nsr_needs *needs,
+                                     const struct nsr_budget *budget) {
+  struct nsr_chosen padded;
+  const uint32_t *in;
+  bool any;
+  if (nsr_scheme_waits_outside(p->t->program))
+    return NSR_OK;
+  NSR_TRY(nsr_padded_find(p->ctx, p->t, &in, &any));
+  if (any)
+    NSR_TRY(nsr_scheme_pad(p->ctx, p->t, needs, budget, in, &padded, &any));
+  if (any && !padded.lack.any)
+    p->c = padded;
+  return NSR_OK;
+}
+
 enum nsr_status nsr_plan_make(struct nsr_ctx *ctx, const struct nsr_tree *tree,
                               const struct nsr_needs *needs,
                               const struct nsr_budget *budget,
@@ -482,6 +512,8 @@ enum nsr_status nsr_plan_make(struct nsr_ctx *ctx, const struct nsr_tree *tree,
   }
   if (p.c.lack.any)
     NSR_TRY(choose_behind(&p, &some, budget));
+  if (p.c.lack.any)
+    NSR_TRY(choose_padded(&p, &some, budget));
   nsr_drop(ctx, NSR_SCRATCH, some.v);
   out->lack = p.c.lack;
   return out->lack.any ? NSR_OK : build(&p, out);

@@ -14,6 +14,7 @@
 #include <nsr/rewrite.h>
 
 #include "dep/known.h"
+#include "sync/padded.h"
 #include "sync/resets.h"
 #include "sync/select.h"
 
@@ -104,6 +105,7 @@ struct nsr_plan {
   const int32_t *update; /* by work: the semaphore it advances, -1: none */
   const int32_t *weight; /* by work: by how much */
   uint32_t nwaits, nmirrors, nsteps, nclasses, nmarkers, nsems, nsnapshots;
+  uint32_t npads;
   int64_t largest;      /* most that a semaphore gains while each scope that is
                            counted is entered once */
   struct nsr_lack lack; /* any: it does not fit, and nothing else is set */
@@ -117,6 +119,7 @@ struct nsr_plan {
   const struct nsr_plan_step *steps;
   const struct nsr_plan_op *ops;
   const struct nsr_plan_marker *markers;
+  const struct nsr_pad *pads; /* by scope */
   struct nsr_resets resets;
   int16_t temp[NSR_MAX_ENGINES]; /* scratch register; NSR_NO_REG: a mirror that
                                     is not the threshold is made it, and then
@@ -137,8 +140,8 @@ struct nsr_budget {
  * group per channel and scope; the same weighed, so that a mirror per scope
  * does; running totals, groups of their own only for the program and for as
  * many of the innermost loops as fit; running totals weighed, so that two
- * registers for each set of engines do. Mirrors are biased as far as registers
- * last, so that most waits need no operation. */
+ * registers for each set of engines do; totals with arms padded. Mirrors are
+ * biased as far as registers last, so that most waits need no operation. */
 NSR_MUST_USE enum nsr_status nsr_plan_make(struct nsr_ctx *ctx,
                                            const struct nsr_tree *tree,
                                            const struct nsr_needs *needs,

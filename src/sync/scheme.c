@@ -562,12 +562,12 @@ const char *nsr_scheme_used(const struct nsr_chosen *c) {
 }
 
 /* All but a scheme. */
-static enum nsr_status prepare(struct choice *p, bool each,
+static enum nsr_status prepare(struct choice *p, bool each, const uint32_t *in,
                                const struct nsr_budget *budget) {
   struct nsr_chosen *c = p->c;
   *c = (struct nsr_chosen){0};
   NSR_TRY(nsr_resets_find(p->ctx, p->t, &c->resets));
-  NSR_TRY(nsr_counts_make(p->ctx, p->t, p->needs, each, &c->counts));
+  NSR_TRY(nsr_counts_make(p->ctx, p->t, p->needs, each, in, &c->counts));
   c->counts.apart = c->resets.n > 0;
   p->can_add = can_add(p);
   NSR_NEW(p->ctx, NSR_SCRATCH, c->group, nsr_count_keys(&c->counts));
@@ -589,9 +589,34 @@ enum nsr_status nsr_scheme_choose(struct nsr_ctx *ctx,
                      .needs = needs,
                      .scheme = budget->scheme,
                      .c = out};
-  NSR_TRY(prepare(&p, budget->scheme == NSR_SCHEME_PER_INSTRUCTION, budget));
+  NSR_TRY(
+      prepare(&p, budget->scheme == NSR_SCHEME_PER_INSTRUCTION, NULL, budget));
   if (!p.lack.any)
     NSR_TRY(choose(&p));
+  out->lack = p.lack;
+  return NSR_OK;
+}
+
+enum nsr_status nsr_scheme_pad(struct nsr_ctx *ctx, const struct nsr_tree *tree,
+                               const struct nsr_needs *needs,
+                               const struct nsr_budget *budget,
+                               const uint32_t *in, struct nsr_chosen *out,
+                               bool *any) {
+  enum nsr_scheme scheme = budget->scheme;
+  struct choice p = {
+      .ctx = ctx, .t = tree, .needs = needs, .scheme = scheme, .c = out};
+  bool equal = scheme == NSR_SCHEME_AUTO || scheme == NSR_SCHEME_EQUAL_WEIGHT;
+  *any = equal || scheme == NSR_SCHEME_PER_ENGINE;
+  if (!*any)
+    return NSR_OK;
+  NSR_TRY(prepare(&p, false, in, budget));
+  *any = p.can_add;
+  if (!*any)
+    return NSR_OK;
+  if (!p.lack.any && scheme != NSR_SCHEME_EQUAL_WEIGHT)
+    NSR_TRY(all_pooled(&p, false));
+  if (equal && (p.lack.any || scheme == NSR_SCHEME_EQUAL_WEIGHT))
+    NSR_TRY(all_pooled(&p, true));
   out->lack = p.lack;
   return NSR_OK;
 }
@@ -610,7 +635,8 @@ enum nsr_status nsr_scheme_publish(struct nsr_ctx *ctx,
                      .c = out};
   if (totals && nsr_scheme_waits_outside(tree->program))
     return choose_outside(&p);
-  NSR_TRY(prepare(&p, budget->published == NSR_SCHEME_PER_INSTRUCTION, budget));
+  NSR_TRY(prepare(&p, budget->published == NSR_SCHEME_PER_INSTRUCTION, NULL,
+                  budget));
   set_scheme(&p, totals ? 0 : out->norder, false, false);
   number_groups(&p);
   return NSR_OK;

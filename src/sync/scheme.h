@@ -36,6 +36,13 @@ NSR_MUST_USE enum nsr_status nsr_scheme_choose(struct nsr_ctx *ctx,
                                                const struct nsr_budget *budget,
                                                struct nsr_chosen *out);
 
+/* The same for totals alone, with the work of arms counted where `in` says
+ * (padded.h). *any: whether that may be used. */
+NSR_MUST_USE enum nsr_status
+nsr_scheme_pad(struct nsr_ctx *ctx, const struct nsr_tree *tree,
+               const struct nsr_needs *needs, const struct nsr_budget *budget,
+               const uint32_t *in, struct nsr_chosen *out, bool *any);
+
 /* The groups of a published allocation, and what may be used; no waits. */
 NSR_MUST_USE enum nsr_status nsr_scheme_publish(struct nsr_ctx *ctx,
                                                 const struct nsr_tree *tree,

@@ -23,7 +23,7 @@ static enum nsr_status too_far(struct maker *p, const struct nsr_need *need) {
  * scope runs once at most, and has begun. */
 static bool is_constant(const struct maker *p, const struct nsr_need *need) {
   const struct nsr_counts *c = &p->c->counts;
-  uint32_t scope = p->t->works[need->p].scope;
+  uint32_t scope = c->in[p->t->works[need->p].scope];
   return need->front == NSR_NONE && need->back == 0 && c->own[scope] &&
          !p->t->scopes[scope].loops &&
          nsr_common_in(p->t, p->t->works[need->c].scope, scope) &&
