@@ -6,7 +6,13 @@
  * latest execution having retired (theory-channels.md 2, in sets instead of
  * counts: exact for waits that name the latest execution or one a fixed
  * number of executions older). Heads of loops start with everything known
- * and lose facts until nothing changes.
+ * and lose facts until nothing changes, inner ones first: with given waits the
+ * result is the same in any order, since a transfer that is told less tells
+ * less. Where waits are chosen on the way (select.c) another order may choose
+ * others; what is found holds in any, since it is stable.
+ *
+ * Nothing is told apart that nobody asks: levels of a work above the largest
+ * lag asked about are one, which maximum, minimum and ageing all respect.
  *
  * Sets are sparse (facts.h) and age by themselves: whatever issues after a set
  * was made is unknown to it. So a work costs what the waits at it cost, and

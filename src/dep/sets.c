@@ -169,10 +169,8 @@ enum nsr_status nsr_set_age_some(struct nsr_slots *s, struct nsr_set *set,
   return NSR_OK;
 }
 
-void nsr_set_age_places(struct nsr_slots *s, struct nsr_set *set, uint32_t lo,
-                        uint32_t hi, uint32_t more) {
-  if (lo >= hi)
-    return;
+void nsr_set_age_span(struct nsr_slots *s, struct nsr_set *set, uint32_t lo,
+                      uint32_t hi, uint32_t more) {
   uint32_t first = lo / 64, last = (hi - 1) / 64;
   uint64_t from = UINT64_MAX << lo % 64,
            to = UINT64_MAX >> (63 - (hi - 1) % 64);

@@ -111,8 +111,13 @@ NSR_MUST_USE enum nsr_status nsr_set_age_end(struct nsr_slots *s,
                                              struct nsr_set *set);
 
 /* The same at once for places lo..hi-1 of a dense set, without an end. */
-void nsr_set_age_places(struct nsr_slots *s, struct nsr_set *set, uint32_t lo,
-                        uint32_t hi, uint32_t more);
+void nsr_set_age_span(struct nsr_slots *s, struct nsr_set *set, uint32_t lo,
+                      uint32_t hi, uint32_t more);
+static inline void nsr_set_age_places(struct nsr_slots *s, struct nsr_set *set,
+                                      uint32_t lo, uint32_t hi, uint32_t more) {
+  if (lo < hi)
+    nsr_set_age_span(s, set, lo, hi, more);
+}
 
 /* The highest, or lowest, of each two; whether that changes a. */
 static inline bool nsr_bits_highest(uint64_t *restrict a,
