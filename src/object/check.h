@@ -10,13 +10,16 @@ NSR_MUST_USE enum nsr_status nsr_check_stream(struct nsr_ctx *ctx,
                                               const struct nsr_kernel *k,
                                               const struct nsr_stream *s);
 
-/* One decoded instruction: registers, semaphores, queue, operands, tensors.
- * Targets of branches are the stream's matter. */
+/* One decoded instruction: registers, semaphores, queue, operands, tensors;
+ * nrelocs relocs are its own, and checked. Targets of branches are the stream's
+ * matter. */
 NSR_MUST_USE enum nsr_status nsr_check_insn(struct nsr_ctx *ctx,
                                             const struct nsr_kernel *k,
                                             const struct nsr_stream *s,
                                             uint32_t i,
-                                            const struct nsr_insn *insn);
+                                            const struct nsr_insn *insn,
+                                            const struct nsr_reloc *relocs,
+                                            uint32_t nrelocs);
 
 /* Why a string is no name, NULL: it is one. Names are UTF-8 without control
  * characters, not empty, so that assembly, JSON and messages can show them. */

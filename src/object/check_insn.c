@@ -14,6 +14,8 @@ struct checking {
   const struct nsr_stream *s;
   uint32_t i;
   const struct nsr_insn *insn;
+  const struct nsr_reloc *relocs;
+  uint32_t nrelocs;
 };
 
 /* A range of bytes in a range of partitions (DRAM: partition 0). */
@@ -225,11 +227,11 @@ static enum nsr_status check_operand(const struct checking *c, int i,
 }
 
 static enum nsr_status check_operands(const struct checking *c) {
-  uint32_t n, tensors[NSR_MAX_OPERANDS];
-  const struct nsr_reloc *r = nsr_stream_relocs(c->s, c->i, &n);
+  uint32_t tensors[NSR_MAX_OPERANDS];
+  const struct nsr_reloc *r = c->relocs;
   for (int i = 0; i < NSR_MAX_OPERANDS; i++)
     tensors[i] = NSR_NONE;
-  for (uint32_t j = 0; j < n; j++)
+  for (uint32_t j = 0; j < c->nrelocs; j++)
     if (r[j].kind == NSR_RELOC_TENSOR)
       tensors[r[j].operand] = r[j].target;
   for (int i = 0; i < c->insn->noperands; i++)
@@ -283,8 +285,10 @@ static enum nsr_status check_copy(const struct checking *c) {
 
 enum nsr_status nsr_check_insn(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                                const struct nsr_stream *s, uint32_t i,
-                               const struct nsr_insn *insn) {
-  struct checking c = {ctx, k, s, i, insn};
+                               const struct nsr_insn *insn,
+                               const struct nsr_reloc *relocs,
+                               uint32_t nrelocs) {
+  struct checking c = {ctx, k, s, i, insn, relocs, nrelocs};
   NSR_TRY(check_registers(&c));
   NSR_TRY(check_sync(&c));
   NSR_TRY(check_queue(&c));

@@ -185,7 +185,7 @@ enum nsr_status nsr_check_stream(struct nsr_ctx *ctx,
                                  const struct nsr_stream *s) {
   struct checking c = {ctx, k, s};
   struct nsr_insn insn;
-  uint32_t next = 0;
+  uint32_t next = 0; /* reloc */
   if (s->n == 0 || s->n > NSR_MAX_STREAM)
     return nsr_fail(ctx, NSR_E_FORMAT, in_stream(&c),
                     "it has %u instructions: expected 1..%d", s->n,
@@ -195,9 +195,11 @@ enum nsr_status nsr_check_stream(struct nsr_ctx *ctx,
   NSR_TRY(check_order(&c));
   for (uint32_t i = 0; i < s->n; i++) {
     NSR_TRY(nsr_stream_decode(ctx, k, s, i, &insn));
+    uint32_t first = next;
     NSR_TRY(check_relocs(&c, i, &insn, &next));
     NSR_TRY(check_flow(&c, i, &insn));
-    NSR_TRY(nsr_check_insn(ctx, k, s, i, &insn));
+    const struct nsr_reloc *relocs = next > first ? &s->relocs[first] : NULL;
+    NSR_TRY(nsr_check_insn(ctx, k, s, i, &insn, relocs, next - first));
   }
   return NSR_OK;
 }

@@ -474,9 +474,12 @@ static void no_value_is_trusted(void **state) {
     struct nsr_ctx *ctx = nsr_ctx_new();
     struct nsr_insn insn = s.sp_insns[SP_DMA];
     const struct nsr_stream *sp = &s.streams[1];
-    assert_int_equal(nsr_check_insn(ctx, &s.k, sp, SP_DMA, &insn), NSR_OK);
+    uint32_t n;
+    const struct nsr_reloc *relocs = nsr_stream_relocs(sp, SP_DMA, &n);
+    assert_int_equal(nsr_check_insn(ctx, &s.k, sp, SP_DMA, &insn, relocs, n),
+                     NSR_OK);
     all[i].change(&insn);
-    assert_int_equal(nsr_check_insn(ctx, &s.k, sp, SP_DMA, &insn),
+    assert_int_equal(nsr_check_insn(ctx, &s.k, sp, SP_DMA, &insn, relocs, n),
                      NSR_E_FORMAT);
     if (!strstr(nsr_ctx_first_error(ctx)->text, all[i].text))
       fail_msg("\"%s\": expected \"%s\"", nsr_ctx_first_error(ctx)->text,
