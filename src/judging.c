@@ -67,6 +67,7 @@ enum nsr_status nsr_judge_rewritten(struct nsr_ctx *ctx,
   if (how & NSR_VERIFY_EXHAUSTIVE) {
     struct nsr_explore_options explore = options->explore;
     explore.facts = options->judge.facts;
+    explore.external = options->judge.external;
     NSR_TRY(nsr_explore(ctx, k, out, &explore, &r->exploration));
     r->explored = true;
     NSR_TRY(verdict_status(ctx, k, strict, &r->exploration.judgement,

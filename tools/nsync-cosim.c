@@ -416,6 +416,7 @@ static enum nsr_status judge(struct tool *t, struct settings *s,
     s->explore.inputs = s->judge.inputs;
     s->explore.seed = s->judge.seed;
     s->explore.facts = s->judge.facts;
+    s->explore.external = s->judge.external;
     NSR_TRY(nsr_explore(t->ctx, a, b, &s->explore, &e));
     v.j = e.judgement;
   } else if (s->outputs) {
@@ -733,9 +734,9 @@ static bool fits(struct tool *t, const struct settings *s) {
     return tool_refuse(t, "--facts is for --relation=rewrite alone");
   if (s->exploring && !s->exhaustive)
     return tool_refuse(t, "%s is for --judge=exhaustive alone", s->exploring);
-  if (s->exhaustive && (s->outputs || s->external || s->explain))
+  if (s->exhaustive && (s->outputs || s->explain))
     return tool_refuse(t, "--judge=exhaustive is for --relation=rewrite, "
-                          "without --external and --explain");
+                          "without --explain");
   return true;
 }
 

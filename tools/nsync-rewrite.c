@@ -500,8 +500,6 @@ int main(int argc, char **argv) {
       r.options.scheme != NSR_SCHEME_PUBLISHED)
     return tool_usage(&t, "--published-alloc and --published-most-recent are "
                           "for --alloc=published");
-  if (r.external && (r.options.verify & NSR_VERIFY_EXHAUSTIVE))
-    return tool_usage(&t, "--verify=exhaustive knows nothing of --external");
   if (!r.out)
     return tool_usage(&t, "expected -o OUT");
   if (r.json && strcmp(r.json, "-") == 0 && strcmp(r.out, "-") == 0)

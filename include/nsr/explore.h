@@ -27,7 +27,9 @@ struct nsr_explore_options {
                         writes as steps of their own */
   bool out_of_order; /* queues complete in any order */
   bool demands;      /* compare with the specification machine, too */
-  const struct nsr_facts_file *facts; /* on the first kernel; NULL: none */
+  const struct nsr_facts_file *facts;  /* on the first kernel; NULL: none */
+  const struct nsr_external *external; /* what others do; NULL: nobody knows,
+                                          and waits for them hold at once */
 };
 
 /* The specification machine issues each instruction of the first kernel as

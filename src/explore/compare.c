@@ -16,7 +16,8 @@ static bool counts(const struct nsr_search *s, uint32_t i) {
 
 /* Instances by component and number. */
 struct by_number {
-  NSR_VEC(uint32_t) of[NSR_MAX_CHANNELS + NSR_MAX_ENGINES];
+  NSR_VEC(uint32_t)
+  of[NSR_MAX_CHANNELS + NSR_MAX_ENGINES + NSR_MAX_SEQUENCES];
 };
 
 static enum nsr_status put(struct nsr_search *s, struct by_number *t,
@@ -82,7 +83,8 @@ static enum nsr_status no_twins(struct nsr_search *s, uint32_t **of) {
 enum nsr_status nsr_twins_find(struct nsr_search *a, struct nsr_search *b,
                                struct nsr_twins *t, const char **text) {
   struct by_number x = {.of = {{0}}}, y = {.of = {{0}}};
-  uint32_t n = (uint32_t)(a->w->image->nchannels + a->w->image->nengines);
+  uint32_t n = (uint32_t)(a->w->image->nchannels + a->w->image->nengines) +
+               a->nsequences;
   *t = (struct nsr_twins){.a = a, .b = b};
   *text = NULL;
   NSR_TRY(no_twins(a, &t->of_a));
@@ -138,12 +140,13 @@ static enum nsr_status use_fact(const struct nsr_twins *t, uint32_t p,
   return NSR_OK;
 }
 
-/* Others may act in between on what they see of a. */
+/* Others may act in between on what they see of a; where it is known what they
+ * do, that shows itself. */
 static enum nsr_status awaits_more(const struct nsr_twins *t, uint32_t p,
                                    uint32_t c, enum nsr_fault_kind *kind,
                                    const char **text) {
-  if (!nsr_inst(t->a->w, c)->fires || nsr_before(t->a, p, c) ||
-      !nsr_before(t->b, t->of_a[p], t->of_a[c]))
+  if (t->a->w->external || !nsr_inst(t->a->w, c)->fires ||
+      nsr_before(t->a, p, c) || !nsr_before(t->b, t->of_a[p], t->of_a[c]))
     return NSR_OK;
   *kind = NSR_FAULT_HANG;
   return say_order(t->b, t->of_a[p], t->of_a[c],

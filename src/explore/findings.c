@@ -20,6 +20,13 @@ void nsr_say_inst(const struct nsr_search *s, struct nsr_strbuf *b,
                   uint32_t inst) {
   const struct nsr_instance *x = nsr_inst(s->w, inst);
   const struct nsr_image *image = s->w->image;
+  if (x->others) {
+    nsr_strbuf_printf(b, "event %s%s(%s:%u)",
+                      x->others->name ? x->others->name : "",
+                      x->others->name ? " " : "", s->w->external->path,
+                      (unsigned)x->others->line);
+    return;
+  }
   nsr_say_insn(b, image, x->flight.engine, x->flight.insn);
   if (!x->is_event)
     nsr_strbuf_printf(b, ", no. %u of %s", (unsigned)x->flight.ordinal,
@@ -67,7 +74,9 @@ enum nsr_status nsr_found_race(struct nsr_search *s, uint32_t p, uint32_t c) {
   uint32_t slot = common_slot(nsr_inst(s->w, p), nsr_inst(s->w, c));
   begin(s, &b);
   nsr_say_inst(s, &b, c);
-  nsr_strbuf_puts(&b, "\nissues while this is in flight: ");
+  nsr_strbuf_puts(&b, nsr_inst(s->w, p)->others || nsr_inst(s->w, c)->others
+                          ? "\nis in no order with "
+                          : "\nissues while this is in flight: ");
   nsr_say_inst(s, &b, p);
   nsr_strbuf_puts(&b, "\nboth touch ");
   if (slot == NSR_NONE)
@@ -85,6 +94,17 @@ enum nsr_status nsr_found_fault(struct nsr_search *s,
   begin(s, &b);
   nsr_say_insn(&b, s->w->image, f->engine, f->insn);
   nsr_strbuf_printf(&b, ": %s: %s", nsr_machine_fault_name(f->kind), f->text);
+  return keep(s, NSR_WRONG_FAULT, &b);
+}
+
+enum nsr_status nsr_found_outside(struct nsr_search *s, uint32_t event,
+                                  const char *what) {
+  struct nsr_strbuf b;
+  if (s->wrong[NSR_WRONG_FAULT])
+    return NSR_OK;
+  begin(s, &b);
+  nsr_say_inst(s, &b, event);
+  nsr_strbuf_printf(&b, ": %s", what);
   return keep(s, NSR_WRONG_FAULT, &b);
 }
 

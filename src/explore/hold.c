@@ -83,6 +83,29 @@ static enum nsr_status go_all_but(struct held *h, uint32_t *row, uint32_t but,
   return NSR_OK;
 }
 
+/* All that others do; *any: there was something. */
+static enum nsr_status others_all(struct held *h, uint32_t *row, bool *any) {
+  for (uint32_t i = 0; i < h->s->nsequences; i++)
+    while (on(h)) {
+      uint32_t event = nsr_next_event(h->s, row, i);
+      if (event == NSR_NONE || event == h->s->held)
+        break;
+      NSR_TRY(move(h, row, NSR_GO_OTHERS, i, 0));
+      *any = true;
+    }
+  return NSR_OK;
+}
+
+/* Where nothing but an event is held back, engines pass barriers. */
+static enum nsr_status pass_barrier(struct held *h, uint32_t *row, bool *any) {
+  struct nsr_go_to moves[NSR_MAX_ENGINES + NSR_MAX_SEQUENCES + 1];
+  if (*any || h->s->held == NSR_NONE || !on(h) ||
+      !nsr_moves(h->s, row, moves) || moves[0].go != NSR_GO_BARRIER)
+    return NSR_OK;
+  *any = true;
+  return move(h, row, NSR_GO_BARRIER, 0, 0);
+}
+
 /* Everything else happens, on a copy: an engine stays where it is, or a lane's
  * oldest instance in flight (NSR_NONE: none does). */
 static enum nsr_status hold(struct held *h, uint32_t engine, uint32_t lane) {
@@ -95,13 +118,15 @@ static enum nsr_status hold(struct held *h, uint32_t engine, uint32_t lane) {
     any = false;
     NSR_TRY(retire_all(h, h->copy, lane, word, &any));
     NSR_TRY(go_all_but(h, h->copy, engine, &any));
+    NSR_TRY(others_all(h, h->copy, &any));
+    NSR_TRY(pass_barrier(h, h->copy, &any));
   }
   return NSR_OK;
 }
 
 /* Every engine as far as it can. A wait for others is over at once, so what
  * can happen before it is looked at here. */
-static enum nsr_status go_all(struct held *h, uint32_t *row) {
+static enum nsr_status go_engines(struct held *h, uint32_t *row) {
   for (uint32_t e = 0; e < h->s->nengines; e++)
     while (on(h) && nsr_may_go(h->s, row, (int)e)) {
       if (!h->scout && h->s->w->stations.v[row[e]].event != NSR_NONE)
@@ -112,9 +137,32 @@ static enum nsr_status go_all(struct held *h, uint32_t *row) {
   return NSR_OK;
 }
 
+/* And events of others, which are over at once as well. */
+static enum nsr_status go_all(struct held *h, uint32_t *row) {
+  struct nsr_search *s = h->s;
+  bool any = true;
+  while (any && on(h)) {
+    any = false;
+    NSR_TRY(go_engines(h, row));
+    for (uint32_t i = 0; i < s->nsequences && on(h); i++) {
+      uint32_t event = nsr_next_event(s, row, i);
+      if (event == NSR_NONE)
+        continue;
+      s->held = event;
+      if (!h->scout)
+        NSR_TRY(hold(h, NSR_NONE, NSR_NONE));
+      s->held = NSR_NONE;
+      if (on(h))
+        NSR_TRY(move(h, row, NSR_GO_OTHERS, i, 0));
+      any = true;
+    }
+  }
+  return NSR_OK;
+}
+
 static enum nsr_status go_round(struct held *h, bool *ends) {
   struct nsr_search *s = h->s;
-  struct nsr_go_to barrier[NSR_MAX_ENGINES + 1];
+  struct nsr_go_to barrier[NSR_MAX_ENGINES + NSR_MAX_SEQUENCES + 1];
   uint32_t lane = 0;
   NSR_TRY(go_all(h, h->row));
   while (lane < s->nlanes && !nsr_in_flight(s, h->row, (int)lane))

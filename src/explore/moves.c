@@ -25,8 +25,11 @@ enum nsr_status nsr_search_init(struct nsr_search *s, bool room) {
   s->slots = room ? slots * 2 + ROOM : slots;
   s->words = (s->insts + 31) / 32;
   s->nengines = (uint32_t)w->image->nengines;
+  s->nsequences = w->external ? w->external->nsequences : 0;
   s->nlanes = (uint32_t)w->image->nchannels;
-  s->sem = s->nengines;
+  s->held = NSR_NONE;
+  s->happened = s->nengines;
+  s->sem = s->happened + s->nsequences;
   s->memory = s->sem + w->nsems;
   s->trace = s->memory + s->slots;
   s->done = s->trace + 4;
@@ -111,8 +114,13 @@ static void note_issue(struct nsr_search *s, const uint32_t *row,
 static enum nsr_status find_race(struct nsr_search *s, const uint32_t *row,
                                  uint32_t inst) {
   const uint32_t *end = row + nsr_row_length(s, row);
+  unsigned how;
+  if (s->held != NSR_NONE) {
+    NSR_TRY(nsr_world_meet(s->w, s->held, inst, &how));
+    if (how & NSR_MEET_MUST)
+      return nsr_found_race(s, s->held, inst);
+  }
   for (const uint32_t *e = row + s->fixed; e < end; e += 2) {
-    unsigned how;
     NSR_TRY(nsr_world_meet(s->w, e[0] / STAGES, inst, &how));
     if (how & NSR_MEET_MUST)
       return nsr_found_race(s, e[0] / STAGES, inst);
@@ -242,9 +250,9 @@ static enum nsr_status stage(struct nsr_search *s, uint32_t *row, int lane,
 
 /* False: the count overflows. */
 static bool update(const struct nsr_search *s, uint32_t *row,
-                   const struct nsr_instance *x) {
-  const struct nsr_update *u = &x->flight.step->update;
-  int64_t next = (int32_t)row[s->sem + x->sem];
+                   const struct nsr_update *u) {
+  uint32_t *count = &row[s->sem + s->w->sem_slot[u->sem]];
+  int64_t next = (int32_t)*count;
   switch (u->op) {
   case NSR_UPD_INC:
     next++;
@@ -265,7 +273,7 @@ static bool update(const struct nsr_search *s, uint32_t *row,
   int64_t limit = INT64_C(1) << (s->w->image->isa->semaphore_bits - 1);
   if (next < -limit || next >= limit)
     return false;
-  row[s->sem + x->sem] = (uint32_t)(int32_t)next;
+  *count = (uint32_t)(int32_t)next;
   return true;
 }
 
@@ -296,8 +304,10 @@ static enum nsr_status retire(struct nsr_search *s, uint32_t *row, int lane,
     NSR_TRY(stage(s, row, lane, slot));
   uint32_t inst = e[0] / STAGES, reading = e[1];
   const struct nsr_instance *x = nsr_inst(s->w, inst);
-  if (x->sem != NSR_NONE && !update(s, row, x))
+  if (x->sem != NSR_NONE && !update(s, row, &x->flight.step->update))
     NSR_TRY(found_overflow(s, x));
+  if (x->flight.step->desc->external && s->w->cores != NSR_NONE)
+    row[s->sem + s->w->cores]++;
   set_done(s, row, inst);
   uint32_t *end = row + nsr_row_length(s, row);
   memmove(e, e + 2, (size_t)(end - e - 2) * sizeof *e);
@@ -363,6 +373,24 @@ static enum nsr_status pass_barrier(struct nsr_search *s, uint32_t *row) {
   return NSR_OK;
 }
 
+/* ---- others */
+
+static enum nsr_status happen(struct nsr_search *s, uint32_t *row,
+                              uint32_t sequence) {
+  uint32_t inst = nsr_next_event(s, row, sequence);
+  const struct nsr_instance *x = nsr_inst(s->w, inst);
+  NSR_TRY(find_race(s, row, inst));
+  note_issue(s, row, inst);
+  set_done(s, row, inst);
+  for (uint32_t i = 0; i < x->nwrites; i++)
+    row[s->memory + x->writes[i]] = x->puts[i];
+  for (uint32_t i = 0; i < x->others->nupdates; i++)
+    if (!update(s, row, &x->others->updates[i]))
+      NSR_TRY(nsr_found_outside(s, inst, "a semaphore overflows"));
+  row[s->happened + sequence]++;
+  return NSR_OK;
+}
+
 /* ---- all together */
 
 enum nsr_status nsr_search_start(struct nsr_search *s, uint32_t *row) {
@@ -395,6 +423,9 @@ uint32_t nsr_moves(const struct nsr_search *s, const uint32_t *row,
     }
   if (!n && all_at_barrier(s, row, &odd) && odd == NSR_NONE)
     add(moves, &n, NSR_GO_BARRIER, 0, 0);
+  for (uint32_t i = 0; i < s->nsequences; i++)
+    if (nsr_next_event(s, row, i) != NSR_NONE)
+      add(moves, &n, NSR_GO_OTHERS, i, 0);
   return n;
 }
 
@@ -407,6 +438,8 @@ enum nsr_status nsr_move(struct nsr_search *s, uint32_t *row,
     return stage(s, row, move.index, move.slot);
   case NSR_GO_RETIRE:
     return retire(s, row, move.index, move.slot);
+  case NSR_GO_OTHERS:
+    return happen(s, row, move.index);
   default:
     return pass_barrier(s, row);
   }

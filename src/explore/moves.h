@@ -1,6 +1,7 @@
 /* moves.h - states of one kernel on one input, and what can happen in them.
  *
- * A state is a row of words: each engine's station, semaphores, the token of
+ * A state is a row of words: each engine's station, how many events of each
+ * sequence of others have happened, semaphores, the token of
  * each slot of memory, the sum of what was read so far, a bit per instance that
  * has retired, and per channel the instances in flight, oldest first, each with
  * its stage and what it has read.
@@ -14,10 +15,11 @@ enum nsr_go {
   NSR_GO_ENGINE, /* passes its wait: issues, or goes on */
   NSR_GO_STAGE,  /* an instance in flight reads, or writes */
   NSR_GO_RETIRE,
-  NSR_GO_BARRIER
+  NSR_GO_BARRIER,
+  NSR_GO_OTHERS /* an event of others */
 };
 struct nsr_go_to {
-  uint8_t go, index; /* engine, channel */
+  uint8_t go, index; /* engine, channel, sequence */
   uint16_t slot;     /* 0: oldest in flight */
 };
 
@@ -46,8 +48,8 @@ struct nsr_search {
   uint64_t states, limit;
   bool more; /* than limit */
   /* rows */
-  uint32_t nengines, nlanes, insts, slots;
-  uint32_t sem, memory, trace, done, lanes, fixed, longest;
+  uint32_t nengines, nsequences, nlanes, insts, slots;
+  uint32_t happened, sem, memory, trace, done, lanes, fixed, longest;
   /* findings */
   const char *wrong[NSR_WRONGS];
   NSR_VEC(struct nsr_outcome) outcomes;
@@ -55,6 +57,8 @@ struct nsr_search {
   uint32_t words;
   uint32_t *before;
   bool *issued;
+  uint32_t held; /* an event of others that could happen, and does not;
+                    NSR_NONE: none */
   NSR_VEC(uint32_t) tokens; /* of one read */
 };
 
@@ -68,6 +72,9 @@ uint32_t nsr_row_length(const struct nsr_search *s, const uint32_t *row);
 uint32_t nsr_moves(const struct nsr_search *s, const uint32_t *row,
                    struct nsr_go_to *moves);
 bool nsr_may_go(const struct nsr_search *s, const uint32_t *row, int engine);
+/* The event of a sequence that may happen, NSR_NONE: none does (events.c). */
+uint32_t nsr_next_event(const struct nsr_search *s, const uint32_t *row,
+                        uint32_t sequence);
 /* It does; what is wrong then is noted. */
 NSR_MUST_USE enum nsr_status nsr_move(struct nsr_search *s, uint32_t *row,
                                       struct nsr_go_to move);
@@ -102,6 +109,8 @@ NSR_MUST_USE enum nsr_status nsr_found_race(struct nsr_search *s, uint32_t p,
                                             uint32_t c);
 NSR_MUST_USE enum nsr_status nsr_found_fault(struct nsr_search *s,
                                              const struct nsr_sim_fault *f);
+NSR_MUST_USE enum nsr_status
+nsr_found_outside(struct nsr_search *s, uint32_t event, const char *what);
 NSR_MUST_USE enum nsr_status nsr_found_endless(struct nsr_search *s, int engine,
                                                uint32_t insn);
 NSR_MUST_USE enum nsr_status nsr_found_hang(struct nsr_search *s,

@@ -91,7 +91,7 @@ static void set_place(struct nsr_world *w, uint32_t slot, uint32_t id) {
       id ? w->tokens.v[id - 1].bytes : w->launch_bytes[place];
 }
 
-static enum nsr_status take_place(struct nsr_world *w, uint32_t slot,
+enum nsr_status nsr_readings_take(struct nsr_world *w, uint32_t slot,
                                   uint32_t *id) {
   uint32_t place = w->slot_at.v[slot], natoms = nsr_atoms_count(w->atoms);
   if (place >= natoms)
@@ -128,7 +128,7 @@ static enum nsr_status ask(struct nsr_world *w, struct nsr_reading *r) {
   NSR_TRY(m->ops->write(m, f));
   NSR_NEW(w->ctx, w->arena, out, x->nwrites);
   for (uint32_t i = 0; i < x->nwrites; i++)
-    NSR_TRY(take_place(w, x->writes[i], &out[i]));
+    NSR_TRY(nsr_readings_take(w, x->writes[i], &out[i]));
   r->out = out;
   return NSR_OK;
 }

@@ -142,7 +142,7 @@ static enum nsr_status leave(struct depth *d) {
   d->rows.n = start;
   d->moves.n = 0;
   NSR_RESERVE(s->ctx, s->arena, &d->moves,
-              s->nengines + (length - s->fixed) + 1);
+              s->nengines + s->nsequences + (length - s->fixed) + 1);
   uint32_t n = moves_of(d, d->row, d->moves.v);
   if (!n)
     return nsr_search_end(s, d->row);

@@ -257,7 +257,7 @@ static bool find_wait(struct nsr_world *w, struct nsr_station *s,
     return false;
   }
   c->threshold = wait->value.is_reg ? c->reg[wait->value.v] : wait->value.v;
-  if (step->flags & NSR_STEP_FOREIGN_WAIT)
+  if (step->flags & NSR_STEP_FOREIGN_WAIT && !w->external)
     return true;
   s->cmp = wait->cmp;
   s->sem = w->sem_slot[wait->sem];
@@ -419,8 +419,8 @@ static void find_sem(struct nsr_world *w, uint16_t sem, bool odd) {
  * possible. */
 static void find_sems(struct nsr_world *w, const struct nsr_step *s) {
   const struct nsr_update *u = &s->update;
-  bool waits =
-      s->wait.cmp != NSR_CMP_NONE && !(s->flags & NSR_STEP_FOREIGN_WAIT);
+  bool waits = s->wait.cmp != NSR_CMP_NONE &&
+               (w->external || !(s->flags & NSR_STEP_FOREIGN_WAIT));
   if (waits) {
     find_sem(w, s->wait.sem,
              s->wait.cmp != NSR_CMP_GE && s->wait.cmp != NSR_CMP_GT);
@@ -428,7 +428,25 @@ static void find_sems(struct nsr_world *w, const struct nsr_step *s) {
   if (u->op == NSR_UPD_NONE)
     return;
   bool grows = u->op == NSR_UPD_INC || (u->op == NSR_UPD_ADD && u->value >= 0);
-  find_sem(w, u->sem, !grows && nsr_owned(w->image->kernel, u->sem));
+  find_sem(w, u->sem,
+           !grows && (w->external || nsr_owned(w->image->kernel, u->sem)));
+}
+
+/* What others wait for and update. */
+static void find_others(struct nsr_world *w) {
+  for (uint32_t i = 0; w->external && i < w->external->nevents; i++) {
+    const struct nsr_external_event *e = &w->external->events[i];
+    for (uint32_t j = 0; j < e->nwaits; j++)
+      find_sem(w,
+               e->waits[j].cores ? w->image->isa->semaphores : e->waits[j].sem,
+               false);
+    for (uint32_t j = 0; j < e->nupdates; j++) {
+      const struct nsr_update *u = &e->updates[j];
+      find_sem(w, u->sem,
+               u->op != NSR_UPD_INC && (u->op != NSR_UPD_ADD || u->value < 0));
+    }
+  }
+  w->cores = w->sem_slot[w->image->isa->semaphores];
 }
 
 /* ---- start */
@@ -450,7 +468,7 @@ static enum nsr_status model_new(struct nsr_world *w,
 }
 
 static enum nsr_status tables_new(struct nsr_world *w) {
-  size_t sems = w->image->isa->semaphores;
+  size_t sems = (size_t)w->image->isa->semaphores + 1; /* core barriers last */
   size_t places = (size_t)nsr_atoms_count(w->atoms) + (size_t)w->image->nhidden;
   NSR_NEW(w->ctx, w->arena, w->sem_slot, sems);
   NSR_NEW(w->ctx, w->arena, w->sem_at, sems);
@@ -475,11 +493,14 @@ enum nsr_status nsr_world_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
   w->atoms = setting->atoms;
   w->allowed = setting->allowed;
   w->reference = setting->reference;
+  w->external = setting->external;
   w->wild = image->has_foreign || image->has_unknown;
   NSR_TRY(nsr_opaque_new(ctx, arena, image, w->atoms, setting->contents,
                          setting->ncontents, &w->memory));
   NSR_TRY(model_new(w, setting->machine));
   NSR_TRY(tables_new(w));
+  find_others(w);
+  NSR_TRY(nsr_events_new(w));
   for (int e = 0; e < image->nengines; e++)
     if (image->streams[e].stream)
       NSR_TRY(start_engine(w, e));

@@ -63,13 +63,16 @@ struct nsr_touch {
 };
 
 /* An instance of a datapath instruction or load; or a wait on a semaphore of
- * others, which happens at once. */
+ * others, or an event of others, which happen at once. */
 struct nsr_instance {
   struct nsr_flight flight;
   bool is_event, fires, sees; /* what others see or make; sees: DRAM */
   bool ordered, load;
-  uint8_t lane;                    /* events: channels + engine */
-  uint32_t allowed;                /* nsr_allowed_number */
+  uint8_t lane; /* waits for others: channels + engine; events of others:
+                   channels + engines + sequence */
+  const struct nsr_external_event *others; /* such an event, NULL: none */
+  const uint32_t *puts;                    /* its tokens, by writes */
+  uint32_t allowed;                        /* nsr_allowed_number */
   uint32_t sem;                    /* slot of its update, NSR_NONE: none */
   const struct nsr_touch *touches; /* by slot */
   uint32_t ntouches;
@@ -106,6 +109,9 @@ struct nsr_world {
   struct nsr_sim *sim; /* the model, to ask it */
   bool odd;            /* some count can shrink, or is waited for otherwise */
   bool wild;           /* others take part */
+  const struct nsr_external *external; /* what they do: the first instances, in
+                                          their order; NULL: not known */
+  uint32_t cores; /* slot of the number of core barriers, NSR_NONE: not asked */
   const struct nsr_allowed *allowed; /* races */
   const struct nsr_world *reference; /* the first kernel's; NULL: it is */
   NSR_VEC(uint32_t)
@@ -143,6 +149,7 @@ struct nsr_world_setting {
   const struct nsr_contents *contents;
   uint32_t ncontents;
   const struct nsr_allowed *allowed;
+  const struct nsr_external *external;
   const struct nsr_world *reference; /* of the second kernel: the first one's */
 };
 NSR_MUST_USE enum nsr_status
@@ -177,7 +184,12 @@ static inline struct nsr_instance *nsr_inst(const struct nsr_world *w,
   return w->insts.v[i];
 }
 
-/* readings.c, for world.c: tables made empty. */
+/* readings.c, for world.c: tables made empty; the token of a slot as it is in
+ * the model's memory. */
 NSR_MUST_USE enum nsr_status nsr_readings_init(struct nsr_world *w);
+NSR_MUST_USE enum nsr_status nsr_readings_take(struct nsr_world *w,
+                                               uint32_t slot, uint32_t *token);
+/* events.c, for world.c: an instance for each event of others. */
+NSR_MUST_USE enum nsr_status nsr_events_new(struct nsr_world *w);
 
 #endif
