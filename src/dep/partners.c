@@ -118,6 +118,10 @@ struct view {
  * access; an entry whose distance is found out counts as several. */
 enum { CROWD_EFFORT = 512, ENTRY_EFFORT = 8 };
 
+/* Where that is not enough for addresses that move, as lags would be lost,
+ * there is more, for all of those together. */
+enum { SPARE_EFFORT = 1 << 24 };
+
 enum found { NEVER_MEETS, ORDERED, OPEN };
 
 static uint8_t kinds_of(const struct nsr_site *p, const struct nsr_site *c) {
@@ -359,9 +363,24 @@ static enum nsr_status look_at_mark(struct nsr_partners *s,
   return NSR_OK;
 }
 
-/* Looks at the last entry in front of entry *to of a chain, none in front of
- * `from`, that may meet the work that looks; *to: how many lie up to it,
- * `from`: there is none. */
+/* Finds the last entry in front of entry `to` that may meet the work that
+ * looks, as nsr_chain_latest does; no effort is left: it has not been found. */
+static uint32_t find_latest(struct nsr_partners *s, struct view *v,
+                            uint32_t from, uint32_t to) {
+  const struct nsr_footprint *f = &s->sites.groups[s->site->group].footprint;
+  for (uint32_t more = CROWD_EFFORT;; more *= 2) {
+    uint32_t effort = v->effort;
+    uint32_t at =
+        nsr_chain_latest(&s->chains, v->chain, from, to, f, &v->effort);
+    nsr_work_count(s->ctx, NSR_WORK_DEP, (effort - v->effort) / ENTRY_EFFORT);
+    if (v->effort || !s->sites.groups[s->site->group].moves || s->spare < more)
+      return at;
+    s->spare -= more;
+    v->effort = more;
+  }
+}
+
+/* Looks at that entry; *to: how many lie up to it, `from`: there is none. */
 static enum nsr_status look_at_next(struct nsr_partners *s, struct view *v,
                                     uint32_t from, uint32_t floor, uint32_t *to,
                                     enum found *found, uint8_t *lag) {
@@ -370,11 +389,7 @@ static enum nsr_status look_at_next(struct nsr_partners *s, struct view *v,
   *lag = 0;
   if (v->kind != CROWD)
     return look(s, v, &e[*to - 1], found, lag);
-  uint32_t effort = v->effort;
-  uint32_t at =
-      nsr_chain_latest(&s->chains, v->chain, from, *to,
-                       &s->sites.groups[s->site->group].footprint, &v->effort);
-  nsr_work_count(s->ctx, NSR_WORK_DEP, (effort - v->effort) / ENTRY_EFFORT);
+  uint32_t at = find_latest(s, v, from, *to);
   if (!v->effort)
     return guess(s, &e[*to - 1], found, lag);
   *to = at;
@@ -526,6 +541,7 @@ enum nsr_status nsr_partners_prepare(struct nsr_partners *s) {
   for (uint32_t w = 0; w < t->nworks; w++)
     if (t->works[w].marker && t->works[w].insn != NSR_NONE)
       NSR_PUSH(s->ctx, NSR_SCRATCH, &s->marks[t->works[w].channel], w);
+  s->spare = SPARE_EFFORT;
   NSR_NEW(s->ctx, NSR_SCRATCH, s->complete, t->nworks);
   return NSR_OK;
 }

@@ -280,30 +280,34 @@ static void windows_in_arms(const struct text *t, int n) {
   finish(t, 0);
 }
 
+/* Effort beyond what each access has is shared by all, in units. */
+enum { SPARE = 2200000 };
+
 static const struct {
   const char *name;
   void (*write)(const struct text *t, int n);
+  uint64_t spare;
 } shapes[] = {
-    {"straight", straight},
-    {"one region", one_region},
-    {"regions", regions},
-    {"loops", loops},
-    {"nest", nest},
-    {"arms", arms},
-    {"private arms", private_arms},
-    {"one buffer", one_buffer},
-    {"unknown bytes", unknown_bytes},
-    {"loops of few buffers", loops_of_few},
-    {"arms of few buffers", arms_of_few},
-    {"arms in arms", arms_in_arms},
-    {"one tensor", one_tensor},
-    {"windows", windows},
-    {"sliding windows", sliding},
-    {"windows in a loop", windows_in_loop},
-    {"moving windows", moving_windows},
-    {"turning windows", turning_windows},
-    {"windows in loops", windows_in_loops},
-    {"windows in arms", windows_in_arms},
+    {"straight", straight, 0},
+    {"one region", one_region, 0},
+    {"regions", regions, 0},
+    {"loops", loops, 0},
+    {"nest", nest, 0},
+    {"arms", arms, 0},
+    {"private arms", private_arms, 0},
+    {"one buffer", one_buffer, 0},
+    {"unknown bytes", unknown_bytes, 0},
+    {"loops of few buffers", loops_of_few, 0},
+    {"arms of few buffers", arms_of_few, 0},
+    {"arms in arms", arms_in_arms, 0},
+    {"one tensor", one_tensor, 0},
+    {"windows", windows, 0},
+    {"sliding windows", sliding, 0},
+    {"windows in a loop", windows_in_loop, 0},
+    {"moving windows", moving_windows, SPARE},
+    {"turning windows", turning_windows, SPARE},
+    {"windows in loops", windows_in_loops, 0},
+    {"windows in arms", windows_in_arms, 0},
 };
 enum { NSHAPES = sizeof shapes / sizeof *shapes };
 
@@ -402,7 +406,8 @@ static void test_growth(void **state) {
     measure(shape, TIMES * SMALL, large);
     for (int i = 0; i < NPASSES; i++)
       /* blocks of memory, and tables that double, come in steps */
-      if (large[i].units > small[i].units * (TIMES + 1) + 100 ||
+      if (large[i].units >
+              small[i].units * (TIMES + 1) + 100 + shapes[shape].spare ||
           large[i].bytes > small[i].bytes * (2 * TIMES) + 100000)
         fail_msg("%s, %s: %" PRIu64 " units become %" PRIu64 ", %" PRIu64
                  " bytes %" PRIu64,
