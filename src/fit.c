@@ -201,7 +201,8 @@ static enum nsr_status analyse_without(struct fit *f) {
     qsort(b->known.v, b->known.n, sizeof *b->known.v, nsr_trouble_compare);
   NSR_TRY(nsr_bench_analyse(f->ctx, f->options, b, f->asked));
   b->plan = (struct nsr_plan){0};
-  return b->deps.tree ? nsr_bench_synthesise(f->ctx, f->options, b) : NSR_OK;
+  return b->deps.tree ? nsr_bench_synthesise(f->ctx, f->options, b, f->asked)
+                      : NSR_OK;
 }
 
 enum nsr_status nsr_fit(struct nsr_ctx *ctx,

@@ -189,7 +189,7 @@ enum nsr_status nsr_bench_plan(struct nsr_ctx *ctx,
                                const struct nsr_rewrite_options *options,
                                struct nsr_bench *b, bool asked) {
   for (bool more = true; more;) {
-    NSR_TRY(nsr_bench_synthesise(ctx, options, b));
+    NSR_TRY(nsr_bench_synthesise(ctx, options, b, asked));
     NSR_TRY(nsr_fit(ctx, options, b, asked));
     more = false;
     if (!b->deps.tree || nsr_bench_wild(options))

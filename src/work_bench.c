@@ -8,6 +8,7 @@
 #include "dep/explicit.h"
 #include "emit/add_exit.h"
 #include "ir/keeps.h"
+#include "sync/behind.h"
 #include "sync/bounds.h"
 #include "sync/published.h"
 
@@ -127,13 +128,39 @@ static enum nsr_status choose_waits(struct nsr_ctx *ctx,
   return NSR_OK;
 }
 
+/* Makes islands of what others wait for a marker behind that has no place;
+ * *any: whether there is such work. */
+static enum nsr_status keep_placeless(struct nsr_ctx *ctx, struct nsr_bench *b,
+                                      bool *any) {
+  uint32_t *works, n;
+  NSR_TRY(nsr_needs_placeless(ctx, &b->tree, &b->needs, &works, &n));
+  for (uint32_t i = 0; i < n; i++) {
+    const struct nsr_work *x = &b->tree.works[works[i]];
+    NSR_PUSH(ctx, NSR_SCRATCH, &b->known,
+             (struct nsr_trouble){x->engine, x->insn, "the work",
+                                  "is waited for by engines that do not run "
+                                  "the loop or conditional around it, and "
+                                  "behind that is no place for a marker"});
+  }
+  if (n)
+    qsort(b->known.v, b->known.n, sizeof *b->known.v, nsr_trouble_compare);
+  *any = n > 0;
+  return NSR_OK;
+}
+
 enum nsr_status nsr_bench_synthesise(struct nsr_ctx *ctx,
                                      const struct nsr_rewrite_options *options,
-                                     struct nsr_bench *b) {
+                                     struct nsr_bench *b, bool asked) {
   struct nsr_budget budget = nsr_bench_budget(options);
-  bool more = true;
-  while (more) {
+  for (bool more = true; more;) {
     NSR_TRY(choose_waits(ctx, options, b));
+    NSR_TRY(keep_placeless(ctx, b, &more));
+    if (more) {
+      NSR_TRY(nsr_bench_analyse(ctx, options, b, asked));
+      b->plan = (struct nsr_plan){0};
+      more = b->deps.tree != NULL;
+      continue;
+    }
     NSR_TRY(nsr_plan_make(ctx, &b->tree, &b->needs, &budget, &b->plan));
     if (b->plan.lack.any)
       return NSR_OK;

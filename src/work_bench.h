@@ -53,9 +53,11 @@ bool nsr_bench_wild(const struct nsr_rewrite_options *o);
 struct nsr_budget nsr_bench_budget(const struct nsr_rewrite_options *o);
 
 /* From dependences to the plan, again as long as barriers against overflow
- * are added. Where the plan lacks something, it is none. */
+ * are added; and with more islands, until each marker that is waited for has a
+ * place (asked: as in nsr_bench_analyse). Where the plan lacks something, or
+ * all is islands, it is none. */
 enum nsr_status nsr_bench_synthesise(struct nsr_ctx *ctx,
                                      const struct nsr_rewrite_options *options,
-                                     struct nsr_bench *b);
+                                     struct nsr_bench *b, bool asked);
 
 #endif

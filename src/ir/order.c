@@ -256,14 +256,6 @@ static enum nsr_status push_private_markers(struct order *o, uint32_t private,
   return NSR_OK;
 }
 
-/* The engine of a scope that only one runs, -1: several do. */
-static int only_engine(const struct nsr_common *s) {
-  int e = 0;
-  while (!(s->engines >> e & 1))
-    e++;
-  return s->engines >> e == 1 ? e : -1;
-}
-
 /* Whether nothing follows scope `inner` in x: it is the last item, or an arm
  * of the branch that is. */
 static bool ends_with(const struct nsr_scopes *own, const struct nsr_scope *x,
@@ -300,6 +292,24 @@ static uint32_t header_behind(const struct nsr_tree *t, uint32_t private,
   return NSR_NONE;
 }
 
+/* The loop whose header runs next behind a scope without a barrier on all its
+ * engines, NSR_NONE: none, or on one of them something else is behind it. */
+static uint32_t headers_behind(const struct nsr_tree *t, uint32_t private) {
+  const struct nsr_common *x = &t->scopes[private];
+  uint32_t header = NSR_NONE;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    if (!nsr_common_runs(t, private, e))
+      continue;
+    if (t->works[x->elements[e]].insn != NSR_NONE)
+      return NSR_NONE;
+    uint32_t h = header_behind(t, private, e);
+    if (h == NSR_NONE || (header != NSR_NONE && h != header))
+      return NSR_NONE;
+    header = h;
+  }
+  return header;
+}
+
 /* Lists the private scopes whose markers stand in a loop's header. */
 static enum nsr_status find_headers(struct order *o) {
   const struct nsr_tree *t = o->t;
@@ -309,11 +319,9 @@ static enum nsr_status find_headers(struct order *o) {
     o->head[s] = NSR_NONE;
   for (uint32_t s = t->nscopes; s-- > 1;) {
     const struct nsr_common *x = &t->scopes[s];
-    int e = only_engine(x);
-    if (x->barrier || x->engines == t->scopes[x->parent].engines || e < 0 ||
-        t->works[x->elements[e]].insn != NSR_NONE)
+    if (x->barrier || x->engines == t->scopes[x->parent].engines)
       continue;
-    uint32_t h = header_behind(t, s, e);
+    uint32_t h = headers_behind(t, s);
     if (h == NSR_NONE)
       continue;
     o->link[s] = o->head[h];
@@ -327,9 +335,10 @@ static enum nsr_status lay_header(struct order *o, uint32_t scope,
                                   uint32_t *last) {
   uint32_t start = (uint32_t)o->works.n;
   for (uint32_t s = o->head[scope]; s != NSR_NONE; s = o->link[s]) {
-    int e = only_engine(&o->t->scopes[s]);
     struct spots at = {{0}, {0}};
-    at.insn[e] = o->t->local[e].scopes[o->t->scopes[scope].local[e]].entry;
+    for (int e = 0; e < NSR_MAX_ENGINES; e++)
+      if (nsr_common_runs(o->t, s, e))
+        at.insn[e] = o->t->local[e].scopes[o->t->scopes[scope].local[e]].entry;
     NSR_TRY(push_private_markers(o, s, channels_of(o->t, s), scope, &at));
   }
   return push_run(o, scope, last, start);

@@ -8,6 +8,7 @@
  */
 #include "sync/behind.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Whether c may wait for an execution of p in the execution of scope s, around
@@ -70,5 +71,41 @@ enum nsr_status nsr_needs_behind(struct nsr_ctx *ctx, const struct nsr_tree *t,
   *any = false;
   for (uint32_t i = 0; i < out->n; i++)
     *any |= put_behind(t, &out->v[i]);
+  return NSR_OK;
+}
+
+/* A work of a scope that its marker stands for. */
+static uint32_t told_by(const struct nsr_tree *t, uint32_t scope,
+                        const struct nsr_work *marker) {
+  uint32_t w = t->scopes[scope].first_work;
+  while (t->works[w].marker || t->works[w].channel != marker->channel)
+    w++;
+  return w;
+}
+
+enum nsr_status nsr_needs_placeless(struct nsr_ctx *ctx,
+                                    const struct nsr_tree *t,
+                                    const struct nsr_needs *needs,
+                                    uint32_t **works, uint32_t *n) {
+  bool *awaited = NULL;
+  *n = 0;
+  for (uint32_t i = 0; i < needs->n; i++) {
+    const struct nsr_work *p = &t->works[needs->v[i].p];
+    if (!p->marker || p->insn != NSR_NONE)
+      continue;
+    if (!awaited)
+      NSR_NEW(ctx, NSR_SCRATCH, awaited, t->nworks);
+    *n += !awaited[needs->v[i].p];
+    awaited[needs->v[i].p] = true;
+  }
+  NSR_NEW(ctx, NSR_SCRATCH, *works, *n);
+  uint32_t at = 0;
+  for (uint32_t s = 0; awaited && s < t->nscopes; s++) {
+    const struct nsr_common *x = &t->scopes[s];
+    for (uint32_t m = x->markers; m < x->markers + x->nmarkers; m++)
+      if (awaited[m])
+        (*works)[at++] = told_by(t, s, &t->works[m]);
+  }
+  assert(at == *n);
   return NSR_OK;
 }

@@ -14,4 +14,12 @@ NSR_MUST_USE enum nsr_status nsr_needs_behind(struct nsr_ctx *ctx,
                                               const struct nsr_needs *needs,
                                               struct nsr_needs *out, bool *any);
 
+/* Needs the waits; lists a work of each scope behind which others wait for a
+ * marker that has no place. The plan
+ * takes no such waits. */
+NSR_MUST_USE enum nsr_status nsr_needs_placeless(struct nsr_ctx *ctx,
+                                                 const struct nsr_tree *t,
+                                                 const struct nsr_needs *needs,
+                                                 uint32_t **works, uint32_t *n);
+
 #endif

@@ -1,6 +1,7 @@
 /* count.c - cells of awaited work, and sums over them. */
 #include "sync/count.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,13 +9,6 @@
 #include "base/work.h"
 
 /* ---- cells */
-
-static enum nsr_status no_place(struct nsr_ctx *ctx, const struct nsr_tree *t,
-                                uint32_t c) {
-  return nsr_fail(ctx, NSR_E_REFUSED, nsr_work_place(t, &t->works[c]),
-                  "this waits for work in a loop or conditional without a "
-                  "barrier, behind which there is no place for a marker");
-}
 
 /* A cell for each channel with awaited work in a scope, scopes in order: two
  * stable countings, by channel and then by scope. */
@@ -62,8 +56,7 @@ static enum nsr_status find_members(struct nsr_ctx *ctx,
   NSR_NEW(ctx, NSR_SCRATCH, awaited, t->nworks);
   for (uint32_t i = 0; i < needs->n; i++) {
     const struct nsr_work *p = &t->works[needs->v[i].p];
-    if (p->marker && p->insn == NSR_NONE)
-      return no_place(ctx, t, needs->v[i].c);
+    assert(!p->marker || p->insn != NSR_NONE);
     awaited[needs->v[i].p] = true;
   }
   *n = 0;
