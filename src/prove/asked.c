@@ -18,7 +18,6 @@ struct asked {
 struct finder {
   struct nsr_told *g;
   const struct nsr_score *s;
-  const bool *ended;  /* by scope: nsr_score_ended */
   bool *exits;        /* by step that begins a loop: ways out there are */
   struct asked *here; /* by track */
   bool changed;
@@ -156,7 +155,7 @@ static enum nsr_status loop_back(struct finder *f, uint32_t begin) {
   const struct nsr_step *s = &f->s->steps[begin];
   NSR_TRY(keep_behind(f, begin));
   forget(f, begin);
-  if (!f->ended[s->work])
+  if (!f->s->ended[s->work])
     NSR_TRY(ask_ends(f, begin, f->s->tree->scopes[s->work].ends));
   NSR_TRY(steps_back(f, begin + 1, s->end, begin));
   return leave_head(f, begin);
@@ -189,10 +188,10 @@ static enum nsr_status arm_back(struct finder *f, uint32_t begin,
   const struct nsr_common *c = &f->s->tree->scopes[s->work];
   if (s->value)
     return ways_back(f, begin, loop);
-  if (c->to_end)
+  if (f->s->to_end[s->work])
     NSR_TRY(ask_ends(f, loop, c->skip));
   NSR_TRY(keep_behind(f, begin));
-  if (c->to_end && !f->ended[s->work])
+  if (f->s->to_end[s->work] && !f->s->ended[s->work])
     NSR_TRY(ask_ends(f, loop, c->ends));
   NSR_TRY(steps_back(f, begin + 1, s->end, loop));
   return ask_behind(f, begin);
@@ -231,9 +230,6 @@ enum nsr_status nsr_asked_find(struct nsr_told *told) {
   const struct nsr_score *s = told->x->s;
   struct nsr_ctx *ctx = told->x->ctx;
   struct finder f = {.g = told, .s = s};
-  bool *ended;
-  NSR_TRY(nsr_score_ended(ctx, s->tree, &ended));
-  f.ended = ended;
   NSR_NEW(ctx, NSR_SCRATCH, f.here, told->ntracks);
   NSR_NEW(ctx, NSR_SCRATCH, f.exits, s->nsteps);
   NSR_NEW(ctx, NSR_SCRATCH, told->asked, s->nmembers);

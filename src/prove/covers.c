@@ -57,7 +57,7 @@ static uint32_t reaches(const struct search *x, uint32_t member) {
     return 0;
   const struct nsr_common *scopes = x->a->s->tree->scopes;
   uint32_t s = scope == NSR_NONE ? 0 : steps[scope].work;
-  while (s != 0 && s != steps[x->loop].work && scopes[s].to_end &&
+  while (s != 0 && s != steps[x->loop].work && x->a->s->to_end[s] &&
          scopes[s].skip == NSR_ENDS_EXIT)
     s = scopes[s].parent;
   return s == steps[x->loop].work ? steps[scope].member : NSR_NONE;

@@ -128,7 +128,7 @@ static enum nsr_status find_regions(struct finder *f) {
     f->same[i] = i;
   for (uint32_t i = 0; i < n; i++)
     f->head[i] = f->exit[i] = NSR_NONE;
-  NSR_TRY(nsr_score_walk(f->ctx, f->s, &w));
+  NSR_TRY(nsr_score_walk(f->s, &w));
   for (uint32_t i = 0; i < n; i++)
     f->s->region[i] = root(f, f->s->region[i]);
   return NSR_OK;

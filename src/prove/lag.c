@@ -630,7 +630,7 @@ static enum nsr_status walk(struct lag *g) {
                          .enter_arm = enter_arm,
                          .leave_arm = leave_arm,
                          .other_way = other_way};
-  enum nsr_status status = nsr_score_walk_on(g->ctx, g->s, &w, once_more);
+  enum nsr_status status = nsr_score_walk_on(g->s, &w, once_more);
   nsr_work_count(g->ctx, NSR_WORK_PROVE, g->x->levels.effort);
   return status;
 }

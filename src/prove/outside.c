@@ -225,7 +225,7 @@ enum nsr_status nsr_outside_check(struct nsr_ctx *ctx,
   NSR_NEW(ctx, NSR_SCRATCH, c.since, nvalues(&c));
   NSR_NEW(ctx, NSR_SCRATCH, c.at_item, nvalues(&c));
   NSR_NEW(ctx, NSR_SCRATCH, c.loops, s->nsteps);
-  NSR_TRY(nsr_score_walk(ctx, s, &w));
+  NSR_TRY(nsr_score_walk(s, &w));
   if (c.found == NSR_NONE)
     return NSR_OK;
   const struct nsr_step *wait = &s->steps[c.found];

@@ -4,6 +4,7 @@
 #include "base/bitset.h"
 #include "prove/groups.h"
 #include "prove/places.h"
+#include "prove/walk_score.h"
 
 struct writer {
   struct nsr_ctx *ctx;
@@ -288,6 +289,7 @@ static enum nsr_status finish(struct writer *w, struct nsr_score *out) {
   out->steps = w->steps.v;
   out->nsteps = (uint32_t)w->steps.n;
   out->nwaits = w->nwaits;
+  NSR_TRY(nsr_score_ends(w->ctx, out));
   return nsr_groups_find(w->ctx, out, w->proof);
 }
 

@@ -74,6 +74,10 @@ struct nsr_score {
   uint32_t *by_group; /* members of each group, in order */
   uint32_t *region;   /* by step: that in front of it */
   struct nsr_count_group *groups;
+  bool *to_end; /* by scope: an arm behind which nothing follows in the body of
+                   the loop on any engine: its way ends as the scope's `ends`
+                   says, the way past it as `skip` */
+  bool *ended;  /* by scope: all ways through it end in such arms */
 };
 
 /* Needs a tree, linearized or not; makes the input's score. What a score lacks

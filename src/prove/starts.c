@@ -406,7 +406,7 @@ enum nsr_status nsr_starts_check(struct nsr_ctx *ctx, const struct nsr_score *s,
   struct nsr_walker w = {&x,        begin_item, again,    NULL,
                          take_step, enter_loop, end_way,  leave_loop,
                          enter_arm, leave_arm,  other_way};
-  NSR_TRY(nsr_score_walk(ctx, s, &w));
+  NSR_TRY(nsr_score_walk(s, &w));
   nsr_scratch_release(ctx, mark);
   return NSR_OK;
 }

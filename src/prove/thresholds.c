@@ -696,5 +696,5 @@ enum nsr_status nsr_thresholds_find(struct nsr_ctx *ctx,
   struct nsr_walker w = {&f,        begin_item, again,    NULL,
                          take_step, enter_loop, end_way,  leave_loop,
                          enter_arm, leave_arm,  other_way};
-  return nsr_score_walk(ctx, s, &w);
+  return nsr_score_walk(s, &w);
 }

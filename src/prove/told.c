@@ -630,7 +630,7 @@ static enum nsr_status find_scopes(struct nsr_told *g) {
       NSR_PUSH(g->x->ctx, NSR_SCRATCH, &loops, i);
     else if (x->kind != NSR_STEP_ARM)
       continue;
-    bool last = loops.n && s->tree->scopes[x->work].to_end;
+    bool last = loops.n && s->to_end[x->work];
     NSR_TRY(find_in(g, i, last ? loops.v[loops.n - 1] : i, at));
   }
   return NSR_OK;

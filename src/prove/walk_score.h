@@ -36,17 +36,15 @@ struct nsr_walker {
   enum nsr_status (*other_way)(void *user, uint32_t arm);
 };
 
-/* By scope of a tree: whether all ways through it end in its arms. */
-NSR_MUST_USE enum nsr_status
-nsr_score_ended(struct nsr_ctx *ctx, const struct nsr_tree *t, bool **out);
+/* Needs a score's steps; makes to_end and ended. */
+NSR_MUST_USE enum nsr_status nsr_score_ends(struct nsr_ctx *ctx,
+                                            struct nsr_score *s);
 
-NSR_MUST_USE enum nsr_status nsr_score_walk(struct nsr_ctx *ctx,
-                                            const struct nsr_score *s,
+NSR_MUST_USE enum nsr_status nsr_score_walk(const struct nsr_score *s,
                                             const struct nsr_walker *w);
 /* The same; where nothing changes any more it is asked whether to go through
  * the item once more all the same. */
-NSR_MUST_USE enum nsr_status nsr_score_walk_on(struct nsr_ctx *ctx,
-                                               const struct nsr_score *s,
+NSR_MUST_USE enum nsr_status nsr_score_walk_on(const struct nsr_score *s,
                                                const struct nsr_walker *w,
                                                bool (*once_more)(void *user));
 
