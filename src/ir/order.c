@@ -26,6 +26,7 @@ struct order {
                                       it, 0: none; NULL: nowhere */
   uint32_t next[NSR_MAX_ENGINES], end[NSR_MAX_ENGINES];
   uint32_t merged; /* elements of this segment that another stands for */
+  bool rests;      /* what is the rest of an iteration may be placed */
   NSR_VEC(struct nsr_part) parts;
   NSR_VEC(struct nsr_work) works;
 };
@@ -93,6 +94,19 @@ static bool element_ready(const struct order *o, const struct nsr_part *part,
   return true;
 }
 
+/* Whether an element is the rest of an iteration on all engines that run it,
+ * while others run the loop, too: what these do is part of iterations that end
+ * in front of it, so it comes last. */
+static bool is_rest(const struct order *o, const struct nsr_common *s) {
+  if (s->kind != NSR_SCOPE_ARM || s->skip != NSR_ENDS_EXIT)
+    return false;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    if (s->elements[e] != NSR_NONE &&
+        !o->t->local[e].scopes[s->local[e]].to_end)
+      return false;
+  return true;
+}
+
 /* Places what engine e comes to next, with the same scope of other engines;
  * false if it must wait. The first of several elements stands for all. */
 static bool place_next(struct order *o, const struct nsr_part *part, int e,
@@ -100,6 +114,8 @@ static bool place_next(struct order *o, const struct nsr_part *part, int e,
   uint32_t w = o->next[e], nested = o->t->works[w].nested;
   if (nested == NSR_NONE ? !ready(o, part, w)
                          : !element_ready(o, part, &o->t->scopes[nested]))
+    return false;
+  if (nested != NSR_NONE && !o->rests && is_rest(o, &o->t->scopes[nested]))
     return false;
   o->placed[w] = true;
   sorted[(*n)++] = w;
@@ -167,10 +183,13 @@ static bool sort_segment(struct order *o, uint32_t p) {
       o->next[e] = w;
     o->end[e] = w + 1;
   }
+  o->rests = false;
   for (bool any = true; any && n + o->merged < part->n;) {
     any = false;
     for (int e = 0; e < NSR_MAX_ENGINES; e++)
       any |= run_engine(o, part, e, sorted, &n);
+    if (!any && !o->rests)
+      any = o->rests = true;
   }
   o->count[p] = n;
   return n + o->merged == part->n;
