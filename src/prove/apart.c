@@ -240,7 +240,8 @@ bool nsr_touch_ordered(const struct nsr_touches *t, const struct nsr_touch *q,
   const struct nsr_sights *x = t->sights;
   const struct nsr_step *a = &x->s->steps[x->step_of[q->slot]];
   const struct nsr_step *b = &x->s->steps[x->step_of[c->slot]];
-  if (a->channel != b->channel || c->early)
+  bool anything = t->spots[q->spot].footprint.space == NSR_SPACE_ANYTHING;
+  if (a->channel != b->channel || c->early || anything)
     return false;
   enum nsr_order order = nsr_channel_order(t->tree->program->k, a->channel);
   return order == NSR_ORDER_FULL ||
