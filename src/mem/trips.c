@@ -320,8 +320,8 @@ static uint64_t passes(enum nsr_cc cc, int64_t step, struct interval start,
   way = bound.hi - start.lo + (cc == NSR_CC_LE);
   bool exact = step == 1 && start.hi < bound.lo;
   if (!(cc == NSR_CC_LT || cc == NSR_CC_LE || (cc == NSR_CC_NE && exact)) ||
-      bound.hi + step > INT32_MAX)
-    return NSR_ENDLESS;
+      bound.hi + step > INT32_MAX || start.hi + step > INT32_MAX)
+    return NSR_ENDLESS; /* it may wrap */
   return way <= 0 ? 0 : ((uint64_t)way + (uint64_t)step - 1) / (uint64_t)step;
 }
 

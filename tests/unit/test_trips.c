@@ -62,6 +62,14 @@ static const struct {
      9},
     {"down from what is loaded",
      " ld r1, n\nl: nop\n sub r1, r1, 1\n br.gt r1, 0, l\n sync 1\n halt\n", 8},
+    {"wraps in the first step down",
+     " mov r1, -2147483648\nl: nop\n sub r1, r1, 1\n"
+     " br.gt r1, 2147483644, l\n sync 1\n halt\n",
+     NSR_ENDLESS},
+    {"wraps in the first step up",
+     " mov r1, 2147483647\nl: nop\n add r1, r1, 1\n"
+     " br.lt r1, -2147483640, l\n sync 1\n halt\n",
+     NSR_ENDLESS},
     {"no range is declared",
      " ld r2, m\n mov r1, 0\nl: br.ge r1, r2, e\n nop\n add r1, r1, 1\n"
      " br l\ne: sync 1\n halt\n",
