@@ -598,10 +598,19 @@ static void find_most(struct lag *g) {
       most < NSR_LEVEL_ANY - 1 ? (uint32_t)most + 1 : NSR_LEVEL_ANY - 1;
 }
 
+/* Of works that always touch the same bytes at most the latest execution can
+ * matter apart from the others: so a second one makes any number. */
+static void find_units(struct lag *g) {
+  for (uint32_t k = 0; g->touches && k < g->x->nslots; k++)
+    if (!g->touches->moves[k])
+      g->x->unit[k] = (uint8_t)g->x->levels.most;
+}
+
 static enum nsr_status prepare(struct lag *g) {
   uint32_t loops = 0;
   NSR_TRY(nsr_told_init(g->ctx, g->s, g->t, g->x, !g->touches, &g->told));
   find_most(g);
+  find_units(g);
   if (g->touches)
     NSR_TRY(nsr_asked_find(&g->told));
   for (uint32_t i = 0; i < g->s->nsteps; i++)

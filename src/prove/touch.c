@@ -75,6 +75,7 @@ static enum nsr_status add_operand(struct finder *f, uint32_t slot,
   if (op->reg >= 0)
     form = nsr_values_form(&f->out->values[w->engine], w->insn, operand);
   bool symbolic = nsr_form_symbolic(&form);
+  f->out->moves[slot] |= form.kind != NSR_FORM_CONST || symbolic;
   if (nsr_form_period(&form) > f->out->period)
     f->out->period = nsr_form_period(&form);
   if (form.kind == NSR_FORM_PERIODIC && !symbolic)
@@ -341,6 +342,7 @@ enum nsr_status nsr_touches_find(struct nsr_ctx *ctx,
           nsr_values_build(ctx, &t->local[e], &t->congruence, &out->values[e]));
   f.unknown = any_unknown(t->program);
   NSR_NEW(ctx, NSR_SCRATCH, out->first, (size_t)sights->nslots + 1);
+  NSR_NEW(ctx, NSR_SCRATCH, out->moves, sights->nslots);
   for (uint32_t s = 0; s < sights->nslots; s++) {
     out->first[s] = (uint32_t)f.touches.n;
     NSR_TRY(add_work(&f, s));

@@ -51,6 +51,7 @@ struct nsr_touches {
   uint32_t n, nspots;
   struct nsr_touch *v;  /* by slot */
   uint32_t *first;      /* by slot: first[s]..first[s+1]-1 */
+  bool *moves;          /* by slot: not always the same bytes */
   uint32_t *touches_of; /* touches of the spots' lists */
   struct nsr_spot *spots;
   struct nsr_spot_list *lists;

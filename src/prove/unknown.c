@@ -26,6 +26,8 @@ static enum nsr_status number_slots(struct nsr_sights *x) {
   for (uint32_t c = 0; c < x->nch; c++)
     x->height[c] = nsr_levels_height(x->base[c + 1] - x->base[c]);
   NSR_NEW(x->ctx, NSR_SCRATCH, x->step_of, x->nslots);
+  NSR_NEW(x->ctx, NSR_SCRATCH, x->unit, x->nslots);
+  memset(x->unit, 1, x->nslots);
   for (uint32_t i = 0; i < s->nsteps; i++)
     if (has_slot(&s->steps[i])) {
       x->slot[i] = x->now[s->steps[i].channel]++;
@@ -223,8 +225,10 @@ enum nsr_status nsr_sight_learn(struct nsr_sights *x, struct nsr_sight *v,
 uint32_t nsr_sight_level(const struct nsr_sights *x, const struct nsr_sight *v,
                          uint32_t slot) {
   uint32_t channel = channel_of(x, slot);
-  return nsr_levels_at(&x->levels, x->height[channel], v->of[channel].levels,
-                       slot - x->base[channel]);
+  uint32_t level =
+      nsr_levels_at(&x->levels, x->height[channel], v->of[channel].levels,
+                    slot - x->base[channel]);
+  return level < NSR_LEVEL_ANY ? level / x->unit[slot] : level;
 }
 
 uint32_t nsr_sight_next(const struct nsr_sights *x, const struct nsr_sight *v,
@@ -262,9 +266,15 @@ static uint32_t once_through(struct nsr_sights *x, uint32_t loop, uint32_t c) {
   uint32_t levels = 0, base = x->base[c];
   for (uint32_t lo = first[c], end = first[x->nch + c], hi; lo < end; lo = hi) {
     hi = x->run_end[lo] < end ? x->run_end[lo] : end;
-    levels =
-        nsr_levels_set(&x->levels, x->height[c], levels, lo - base, hi - base,
-                       x->loop_of[lo] == loop ? 1 : NSR_LEVEL_ANY);
+    uint32_t level = NSR_LEVEL_ANY;
+    if (x->loop_of[lo] == loop) {
+      level = x->unit[lo];
+      for (end = hi, hi = lo + 1; hi < end && x->unit[hi] == level; hi++)
+        ;
+      end = first[x->nch + c];
+    }
+    levels = nsr_levels_set(&x->levels, x->height[c], levels, lo - base,
+                            hi - base, level);
     if (levels == NSR_NO_LEVELS)
       return levels;
   }

@@ -46,6 +46,7 @@ struct nsr_sights {
   uint32_t *step_of;     /* by slot */
   uint32_t *loop_number; /* by step that begins a loop */
   uint32_t *loop_slots;  /* by number - 1: first by channel, then end */
+  uint8_t *unit;         /* by slot: what its level is more by, each time */
   uint32_t *once;        /* by number - 1, then channel: levels of what issues
                             in one iteration; NSR_NO_LEVELS: not made yet */
   uint32_t nloops;
