@@ -44,6 +44,7 @@ static const char *const feature_names[NFEATURES] = {
 
 struct tally {
   unsigned rewritten, only_exit, refused;
+  unsigned kept_unknown;    /* barriers too, but has unknown effects */
   unsigned with[NFEATURES]; /* of those with the exit barrier alone */
   uint64_t instances;
 };
@@ -98,6 +99,7 @@ static void count_good(const struct nsr_isa *isa, uint64_t seed, int64_t size,
   tally->rewritten++;
   tally->instances += r->judgement.instances;
   if (r->nkept > 1) {
+    tally->kept_unknown += shares->unknown > 0;
     say_kept(isa, seed, size, r);
     return;
   }
@@ -156,7 +158,7 @@ static void test_random_kernels(void **state) {
   struct prng r = prng_seed("random kernels", 1);
   const char *n = getenv("NSR_KERNELS");
   unsigned kernels = n ? (unsigned)strtoul(n, NULL, 0) : 50, bad = 0, sets = 0;
-  unsigned whole = 0;
+  unsigned whole = 0, unknown = 0;
   struct tally tally[MAX_SETS] = {0};
   uint64_t first = r.state;
   while (nsr_isas[sets])
@@ -176,10 +178,13 @@ static void test_random_kernels(void **state) {
            nsr_isas[i]->name, tally[i].rewritten, tally[i].only_exit,
            tally[i].refused, tally[i].instances);
     whole += tally[i].only_exit;
+    unknown += tally[i].kept_unknown;
   }
   print_features(tally, sets);
   assert_int_equal(bad, 0);
-  assert_true(whole >= kernels - kernels / 100 - 1);
+  /* who may overwrite the words that decide scopes keeps them apart */
+  assert_true(unknown <= kernels / 20 + 1);
+  assert_true(whole + unknown >= kernels - kernels / 100 - 1);
 }
 
 int main(void) {
