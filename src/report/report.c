@@ -122,7 +122,13 @@ static void proof_lines(struct nsr_strbuf *b,
     return;
   nsr_strbuf_printf(b, "for all inputs: %s",
                     nsr_proof_verdict_name(p->verdict));
-  if (p->verdict == NSR_PROOF_PROVED)
+  if (p->verdict == NSR_PROOF_PROVED && p->bound &&
+      r->max_count > r->count_limit)
+    nsr_strbuf_printf(b,
+                      ", %u waits, as long as no loop runs more than "
+                      "%lld iterations in all\n",
+                      p->waits, (long long)p->bound);
+  else if (p->verdict == NSR_PROOF_PROVED)
     nsr_strbuf_printf(b, ", %u waits\n", p->waits);
   else
     nsr_strbuf_printf(b, " (%s)\n", nsr_proof_rule_name(p->rule));
@@ -185,7 +191,9 @@ static void count_line(struct nsr_strbuf *b,
   nsr_strbuf_printf(b, "counts hold up to %lld iterations of a loop",
                     (long long)r->max_entries);
   if (r->max_count >= 0)
-    nsr_strbuf_printf(b, "; they could come to %lld, of %lld",
+    nsr_strbuf_printf(b,
+                      " in all, behind which they may overflow: what is "
+                      "declared allows up to %lld, a semaphore holds %lld",
                       (long long)r->max_count, (long long)r->count_limit);
   nsr_strbuf_puts(b, "\n");
 }
