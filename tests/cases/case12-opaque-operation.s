@@ -3,6 +3,7 @@
 ;       nothing else counts with that semaphore.
 ; kind: MISS
 ; expect: rewritten
+; rewrite: --soft-barriers=never
 ; barriers: 3
 ; strict: 4
 ; untouched: s0

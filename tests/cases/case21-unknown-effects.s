@@ -3,6 +3,7 @@
 ;       behind it go.
 ; kind: MISS
 ; expect: rewritten
+; rewrite: --soft-barriers=never
 ; barriers: 3
 ; strict: 4
 .isa tile64

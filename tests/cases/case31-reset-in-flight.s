@@ -3,6 +3,7 @@
 ;       count anew behind it.
 ; kind: MISS
 ; expect: rewritten
+; rewrite: --soft-barriers=never
 ; barriers: 3
 ; mutants: drop-barrier
 .isa tile64

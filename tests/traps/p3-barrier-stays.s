@@ -1,7 +1,7 @@
 ; trap: 3.3. Behind a barrier that stays all counts are 0, and so is what the
 ;       mirrors hold.
 ; expect: rewritten
-; rewrite: --scheme=running-total
+; rewrite: --scheme=running-total --soft-barriers=never
 ; barriers: 3
 ; wrong: hang sed /^ *sync 2/,/halt/s/^ *mov r[02], .*//
 

@@ -1,6 +1,7 @@
 ; trap: T13. An instruction of which nobody knows what it does was behind all
 ;       in front of a barrier: both barriers around it stay.
 ; expect: rewritten
+; rewrite: --soft-barriers=never
 ; barriers: 3
 ; wrong: race unsync 2
 ; wrong: race unsync 3
