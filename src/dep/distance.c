@@ -159,6 +159,19 @@ uint32_t nsr_pattern_distance(const struct nsr_kernel *k,
   return least;
 }
 
+uint32_t nsr_pattern_first(const struct nsr_kernel *k,
+                           const struct nsr_pattern *p,
+                           const struct nsr_pattern *c) {
+  const struct nsr_form *fp = &p->form, *fc = &c->form;
+  if (!settled(fp) || !settled(fc)) /* it is the same in each */
+    return 0;
+  uint32_t period = nsr_common_period(nsr_form_period(fp), nsr_form_period(fc));
+  for (uint32_t t = 0; t < period; t++)
+    if (meet(k, p, nsr_form_at(fp, t), c, nsr_form_at(fc, t)))
+      return t;
+  return 0;
+}
+
 /* Whether what a form counts stays in an iteration of the loop. */
 static bool stays_in(const struct nsr_tree *t, const struct nsr_form *f,
                      uint32_t loop) {

@@ -45,6 +45,12 @@ uint32_t nsr_pattern_distance(const struct nsr_kernel *k,
                               const struct nsr_pattern *c, uint32_t least,
                               bool *exact);
 
+/* The first iteration (from 0) in which both touch a common byte, if the
+ * distance of these is 0. */
+uint32_t nsr_pattern_first(const struct nsr_kernel *k,
+                           const struct nsr_pattern *p,
+                           const struct nsr_pattern *c);
+
 /* Whether two related patterns have no byte in common in one iteration of the
  * loop of their symbol, which is around both. */
 bool nsr_pattern_apart(const struct nsr_distances *d,

@@ -5,8 +5,11 @@
 
 /* Whether a loop's header is reached again more than n times in a trip, as
  * far as anybody knows. */
-static bool goes_round(const struct nsr_distances *d, uint32_t scope, int n) {
+static bool goes_round(const struct nsr_distances *d, const uint64_t *trips,
+                       uint32_t scope, int n) {
   const struct nsr_common *s = &d->tree->scopes[scope];
+  if (trips && trips[scope] <= (uint64_t)n + 1)
+    return false;
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     if (s->engines >> e & 1 && d->values[e].back[s->local[e]] <= n)
       return false;
@@ -16,7 +19,8 @@ static bool goes_round(const struct nsr_distances *d, uint32_t scope, int n) {
 /* The innermost loop without a barrier that runs a scope's body in each
  * iteration (the last one maybe not: arms that only a way out of the loop
  * passes by); NSR_NONE: none. */
-static uint32_t carrier(const struct nsr_distances *d, uint32_t scope) {
+static uint32_t carrier(const struct nsr_distances *d, const uint64_t *trips,
+                        uint32_t scope) {
   const struct nsr_common *s = d->tree->scopes;
   for (int n = 0; !s[scope].barrier; scope = s[scope].parent) {
     bool arm = s[scope].kind == NSR_SCOPE_ARM && s[scope].to_end &&
@@ -27,21 +31,25 @@ static uint32_t carrier(const struct nsr_distances *d, uint32_t scope) {
     }
     if (s[scope].kind != NSR_SCOPE_LOOP)
       break;
-    if (goes_round(d, scope, n))
+    if (goes_round(d, trips, scope, n))
       return scope;
     n = 0;
   }
   return NSR_NONE;
 }
 
-bool nsr_open_together(const struct nsr_distances *d, const struct nsr_dep *x) {
+bool nsr_open_together(const struct nsr_distances *d, const struct nsr_dep *x,
+                       const uint64_t *trips, uint32_t first) {
   const struct nsr_tree *t = d->tree;
   const struct nsr_work *p = &t->works[x->p], *c = &t->works[x->c];
   if (p->scope != c->scope)
     return false;
-  if (x->p < x->c)
-    return p->region == c->region || !t->scopes[p->scope].barrier;
-  return carrier(d, p->scope) != NSR_NONE;
+  if (x->p >= x->c)
+    return carrier(d, trips, p->scope) != NSR_NONE;
+  /* the entry behind the last iteration is counted, too */
+  if (trips && first > 0 && x->loop != NSR_NONE && trips[x->loop] <= first + 1)
+    return false;
+  return p->region == c->region || !t->scopes[p->scope].barrier;
 }
 
 /* ---- arms of one branch */
@@ -110,12 +118,12 @@ static const char *place_text(struct nsr_ctx *ctx, const struct nsr_place *p) {
 /* Which executions of the two meet. */
 static const char *iterations(struct nsr_ctx *ctx,
                               const struct nsr_distances *d,
-                              const struct nsr_dep *x) {
+                              const struct nsr_dep *x, uint32_t first) {
   const struct nsr_tree *t = d->tree;
   uint32_t scope = t->works[x->p].scope;
   bool carried = x->p >= x->c;
   if (carried)
-    scope = carrier(d, scope);
+    scope = carrier(d, NULL, scope);
   while (scope != 0 && t->scopes[scope].kind != NSR_SCOPE_LOOP)
     scope = t->scopes[scope].parent;
   if (scope == 0)
@@ -127,6 +135,9 @@ static const char *iterations(struct nsr_ctx *ctx,
   const char *loop = place_text(ctx, &at);
   if (!loop)
     return NULL;
+  if (!carried && first > 0)
+    return nsr_printf(ctx, NSR_KEEP, "in iteration %u of the loop at %s",
+                      first + 1, loop);
   return nsr_printf(ctx, NSR_KEEP,
                     carried ? "in the first iteration of the loop at %s and "
                               "the one behind it"
@@ -137,13 +148,13 @@ static const char *iterations(struct nsr_ctx *ctx,
 enum nsr_status nsr_open_race(struct nsr_ctx *ctx,
                               const struct nsr_distances *d,
                               const struct nsr_dep *x,
-                              const struct nsr_bytes *bytes) {
+                              const struct nsr_bytes *bytes, uint32_t first) {
   const struct nsr_tree *t = d->tree;
   struct nsr_place p = nsr_work_place(t, &t->works[x->p]);
   struct nsr_place c = nsr_work_place(t, &t->works[x->c]);
   const char *other = place_text(ctx, &p);
   const char *where = nsr_bytes_text(ctx, bytes);
-  const char *when = iterations(ctx, d, x);
+  const char *when = iterations(ctx, d, x, first);
   if (!other || !where || !when)
     return NSR_E_NOMEM;
   bool channel = t->works[x->p].channel == t->works[x->c].channel;

@@ -5,6 +5,9 @@
 #include "base/work.h"
 #include "dep/lags.h"
 #include "dep/open.h"
+#include "mem/trips.h"
+
+#include <string.h>
 
 /* Entries of one chain that the input leaves unordered one by one; further
  * ones are found together. */
@@ -76,15 +79,49 @@ static bool may_race(const struct nsr_partners *s, const struct nsr_dep *d) {
   return may;
 }
 
+/* How often loops run at most; outlives what the walk has in memory. */
+static enum nsr_status ask_trips(struct nsr_partners *s) {
+  uint64_t *found, *trips;
+  if (s->trips)
+    return NSR_OK;
+  NSR_TRY(nsr_trips_find(s->ctx, s->t, &found));
+  NSR_NEW(s->ctx, NSR_KEEP, trips, s->t->nscopes);
+  memcpy(trips, found, s->t->nscopes * sizeof *trips);
+  s->trips = trips;
+  return NSR_OK;
+}
+
+/* Whether two works that nothing orders, and that surely touch common bytes,
+ * race: whether both run. *first: in which iteration, from 0. */
+static enum nsr_status is_race(struct nsr_partners *s, const struct nsr_site *x,
+                               const struct nsr_dep *d, uint32_t *first,
+                               bool *race) {
+  *first = 0;
+  *race = nsr_open_together(s->d, d, NULL, 0);
+  if (!*race)
+    return NSR_OK;
+  if (x && d->overlap != NSR_OVERLAP_MUST)
+    *first =
+        nsr_pattern_first(s->t->program->k, &s->sites.groups[x->group].pattern,
+                          &s->sites.groups[s->site->group].pattern);
+  NSR_TRY(ask_trips(s));
+  *race = nsr_open_together(s->d, d, s->trips, *first);
+  return NSR_OK;
+}
+
 /* A pair that the input leaves unordered within an iteration is taken as
  * disjoint there; from one iteration to the next it was ordered. x: p's access,
  * NULL: it may be any of them. */
 static enum nsr_status leave_open(struct nsr_partners *s,
                                   const struct nsr_site *x, struct nsr_dep *d) {
+  uint32_t first = 0;
+  bool race = d->overlap == NSR_OVERLAP_MUST || d->sure;
   d->allowed = may_race(s, d);
-  if ((d->overlap == NSR_OVERLAP_MUST || d->sure) &&
-      nsr_open_together(s->d, d) && !nsr_walk_coarse(s->walk) && !d->allowed)
-    return nsr_open_race(s->ctx, s->d, d, &s->where.v[d->where]);
+  race &= !nsr_walk_coarse(s->walk) && !d->allowed;
+  if (race)
+    NSR_TRY(is_race(s, x, d, &first, &race));
+  if (race)
+    return nsr_open_race(s->ctx, s->d, d, &s->where.v[d->where], first);
   s->complete[s->w] = false;
   d->unordered = !d->allowed && !nsr_open_exclusive(s->t, d);
   if (!same_region(s->t, d))

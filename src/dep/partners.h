@@ -41,7 +41,8 @@ struct nsr_partners {
   bool outside; /* others take part */
   NSR_VEC(struct nsr_trouble) troubles;
   struct nsr_walk *walk;
-  uint32_t spare; /* effort for what takes more than its own */
+  const uint64_t *trips; /* by scope; NULL: not asked for yet */
+  uint32_t spare;        /* effort for what takes more than its own */
   /* the work that looks */
   uint32_t w;
   const struct nsr_site *site;

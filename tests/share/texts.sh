@@ -51,9 +51,16 @@ EOF
   cp "$tmp/ways" "$tmp/few"
 }
 
-# The input waits in a no-op between barriers that stay: it stands in the output
-# as if it had been inserted.
-known='objdump-deps.test/k.s --max-semaphores=4'
+# Undecided, and known to be. The one input waits in a no-op between barriers that
+# stay: it stands in the output as if it had been inserted. The other one's works
+# would meet in an iteration that the declared range does not allow.
+known() {
+  case $1 in
+  'objdump-deps.test/k.s --max-semaphores=4') ;;
+  'rewrite-race-ranges.test/fourth.s '*) ;;
+  *) return 1 ;;
+  esac
+}
 
 say() {
   [ -z "$verbose" ] || echo "$*"
@@ -84,7 +91,7 @@ one_way() { # NAME OPTIONS..
     return
     ;;
   esac
-  [ "$name $*" != "$known" ] || return
+  ! known "$name $*" || return 0
   bad=$((bad + 1))
   echo "$name $*: $why"
 }
