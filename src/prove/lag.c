@@ -9,9 +9,9 @@
 
 enum { MAX_OPEN = 1 << 20 };
 
-/* Runs gone through before giving up: a minute, and more for large kernels. */
-#define MAX_EFFORT (UINT64_C(1) << 32)
-#define MAX_EFFORT_OF_STEP (UINT64_C(1) << 10)
+/* Nodes made before giving up: a minute, and more for large kernels. */
+#define MAX_EFFORT (UINT64_C(1) << 27)
+#define MAX_EFFORT_OF_STEP (UINT64_C(1) << 5)
 
 /* What a loop keeps: of engines that learn in it, and of tracks that have
  * members in it. */
