@@ -51,9 +51,9 @@ EOF
   cp "$tmp/ways" "$tmp/few"
 }
 
-# Undecided, and known to be. The one input waits in a no-op between barriers that
-# stay: it stands in the output as if it had been inserted. The other one's works
-# would meet in an iteration that the declared range does not allow.
+# Undecided, and known to be. The one input waits in a no-op between barriers
+# that stay: it stands in the output as if it had been inserted. The other one's
+# works would meet in an iteration that the declared range does not allow.
 known() {
   case $1 in
   'objdump-deps.test/k.s --max-semaphores=4') ;;
