@@ -97,15 +97,27 @@ static bool meet(const struct nsr_kernel *k, const struct nsr_pattern *p,
   return nsr_overlap(&fp, &fc, NULL) != NSR_OVERLAP_NO;
 }
 
+/* The first of the iterations of a common period in which p meets c d
+ * iterations later; NSR_NEVER: none. */
+static uint32_t first_turn(const struct nsr_kernel *k,
+                           const struct nsr_pattern *p,
+                           const struct nsr_pattern *c, uint32_t d) {
+  uint32_t period =
+      nsr_common_period(nsr_form_period(&p->form), nsr_form_period(&c->form));
+  for (uint32_t t = 0; t < period; t++)
+    if (meet(k, p, nsr_form_at(&p->form, t), c, nsr_form_at(&c->form, t + d)))
+      return t;
+  return NSR_NEVER;
+}
+
 static uint32_t rotating(const struct nsr_kernel *k,
                          const struct nsr_pattern *p,
                          const struct nsr_pattern *c, uint32_t least) {
   uint32_t period =
       nsr_common_period(nsr_form_period(&p->form), nsr_form_period(&c->form));
   for (uint32_t d = least; d < least + period; d++)
-    for (uint32_t t = 0; t < period; t++)
-      if (meet(k, p, nsr_form_at(&p->form, t), c, nsr_form_at(&c->form, t + d)))
-        return d;
+    if (first_turn(k, p, c, d) != NSR_NEVER)
+      return d;
   return NSR_NEVER;
 }
 
@@ -162,14 +174,10 @@ uint32_t nsr_pattern_distance(const struct nsr_kernel *k,
 uint32_t nsr_pattern_first(const struct nsr_kernel *k,
                            const struct nsr_pattern *p,
                            const struct nsr_pattern *c) {
-  const struct nsr_form *fp = &p->form, *fc = &c->form;
-  if (!settled(fp) || !settled(fc)) /* it is the same in each */
+  if (!settled(&p->form) || !settled(&c->form)) /* it is the same in each */
     return 0;
-  uint32_t period = nsr_common_period(nsr_form_period(fp), nsr_form_period(fc));
-  for (uint32_t t = 0; t < period; t++)
-    if (meet(k, p, nsr_form_at(fp, t), c, nsr_form_at(fc, t)))
-      return t;
-  return 0;
+  uint32_t t = first_turn(k, p, c, 0);
+  return t == NSR_NEVER ? 0 : t;
 }
 
 /* Whether what a form counts stays in an iteration of the loop. */
