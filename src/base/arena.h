@@ -34,8 +34,8 @@ void nsr_drop(struct nsr_ctx *ctx, enum nsr_arena_id arena, const void *p);
 
 /* Scratch marks: everything allocated in scratch after the mark goes. */
 struct nsr_mark {
-  uint64_t block; /* 0: the start */
-  size_t used;
+  uint64_t block; /* the newest block; 0: the start */
+  size_t used;    /* bytes of the one with room */
 };
 struct nsr_mark nsr_scratch_mark(struct nsr_ctx *ctx);
 void nsr_scratch_release(struct nsr_ctx *ctx, struct nsr_mark mark);

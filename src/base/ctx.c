@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/pages.h"
 #include "base/work.h"
 
-enum { BLOCK = 1 << 16, ALIGN = 16 };
+/* Blocks of many pieces are small to begin with, and large where an arena is.
+ */
+enum { BLOCK = 1 << 16, BLOCKS_TO_LARGE = 64, ALIGN = 16 };
 
 struct block {
   struct block *prev;
@@ -16,8 +19,16 @@ struct block {
   size_t size, used;
 };
 
+/* The blocks of many small pieces, of which the last one has room, and those
+ * of a single large piece; each the newest first. */
+struct arena {
+  struct block *many, *own;
+  uint32_t nmany;
+};
+
 struct nsr_ctx {
-  struct block *arena[2];
+  struct arena arena[2];
+  struct nsr_pages pages;
   uint64_t blocks;
   uint64_t fail_in;
   uint64_t work[NSR_NWORK];
@@ -57,19 +68,29 @@ struct nsr_ctx *nsr_ctx_new(void) {
   return calloc(1, sizeof(struct nsr_ctx));
 }
 
-static void blocks_free(struct block *b) {
-  while (b) {
-    struct block *prev = b->prev;
-    free(b);
-    b = prev;
+static void block_free(struct nsr_ctx *ctx, struct block *b) {
+  nsr_pages_free(&ctx->pages, b, b->size, b->used);
+}
+
+/* Frees the blocks of a list that are newer than a number. */
+static uint32_t blocks_free(struct nsr_ctx *ctx, struct block **list,
+                            uint64_t number) {
+  uint32_t n = 0;
+  for (struct block *b; (b = *list) && b->number > number; n++) {
+    *list = b->prev;
+    block_free(ctx, b);
   }
+  return n;
 }
 
 void nsr_ctx_free(struct nsr_ctx *ctx) {
   if (!ctx)
     return;
-  blocks_free(ctx->arena[NSR_KEEP]);
-  blocks_free(ctx->arena[NSR_SCRATCH]);
+  for (int i = NSR_KEEP; i <= NSR_SCRATCH; i++) {
+    blocks_free(ctx, &ctx->arena[i].many, 0);
+    blocks_free(ctx, &ctx->arena[i].own, 0);
+  }
+  nsr_pages_end(&ctx->pages);
   free(ctx);
 }
 
@@ -115,16 +136,29 @@ static void *out_of_memory(struct nsr_ctx *ctx) {
   return NULL;
 }
 
-static struct block *block_new(struct nsr_ctx *ctx, enum nsr_arena_id arena,
-                               size_t need) {
-  size_t head = align_up(sizeof(struct block));
-  size_t size = need > BLOCK ? need : BLOCK;
-  struct block *b = calloc(1, head + size);
+/* A block in front of a list, with room for so many bytes. */
+static struct block *block_new(struct nsr_ctx *ctx, struct block **list,
+                               size_t room) {
+  size_t head = align_up(sizeof(struct block)), size = head + room;
+  struct block *b = nsr_pages_new(&ctx->pages, &size);
   if (!b)
     return NULL;
-  *b = (struct block){ctx->arena[arena], ++ctx->blocks, head + size, head};
-  ctx->arena[arena] = b;
+  *b = (struct block){*list, ++ctx->blocks, size, head};
+  *list = b;
   return b;
+}
+
+/* The block that has room for a piece. */
+static struct block *block_for(struct nsr_ctx *ctx, struct arena *a,
+                               size_t need) {
+  if (need > BLOCK)
+    return block_new(ctx, &a->own, need);
+  if (a->many && a->many->size - a->many->used >= need)
+    return a->many;
+  return block_new(ctx, &a->many,
+                   ++a->nmany > BLOCKS_TO_LARGE
+                       ? NSR_PAGES_LARGE - align_up(sizeof(struct block))
+                       : BLOCK);
 }
 
 void *nsr_alloc(struct nsr_ctx *ctx, enum nsr_arena_id arena, size_t size) {
@@ -133,9 +167,7 @@ void *nsr_alloc(struct nsr_ctx *ctx, enum nsr_arena_id arena, size_t size) {
   if (size > SIZE_MAX / 2)
     return out_of_memory(ctx);
   size_t need = align_up(size ? size : 1);
-  struct block *b = ctx->arena[arena];
-  if (!b || b->size - b->used < need)
-    b = block_new(ctx, arena, need);
+  struct block *b = block_for(ctx, &ctx->arena[arena], need);
   if (!b)
     return out_of_memory(ctx);
   void *p = (char *)b + b->used;
@@ -151,16 +183,20 @@ void *nsr_alloc_n(struct nsr_ctx *ctx, enum nsr_arena_id arena, size_t n,
   return nsr_alloc(ctx, arena, n * size);
 }
 
-/* What p points to when it is all that a block holds; else NULL. */
-static struct block **sole(struct nsr_ctx *ctx, enum nsr_arena_id arena,
-                           const void *p, size_t old) {
-  size_t head = align_up(sizeof(struct block)), used = head + align_up(old);
-  struct block **at = &ctx->arena[arena];
-  if (used <= BLOCK)
-    return NULL; /* a block of many */
+/* The block of p's own, or NULL. */
+static struct block **own_block(struct nsr_ctx *ctx, enum nsr_arena_id arena,
+                                const void *p) {
+  size_t head = align_up(sizeof(struct block));
+  struct block **at = &ctx->arena[arena].own;
   while (*at && (const char *)*at + head != p)
     at = &(*at)->prev;
-  return *at && (*at)->used == used ? at : NULL;
+  return *at ? at : NULL;
+}
+
+/* The same, for a piece of some size. */
+static struct block **sole(struct nsr_ctx *ctx, enum nsr_arena_id arena,
+                           const void *p, size_t size) {
+  return align_up(size) > BLOCK ? own_block(ctx, arena, p) : NULL;
 }
 
 void *nsr_regrow(struct nsr_ctx *ctx, enum nsr_arena_id arena, void *p,
@@ -175,26 +211,24 @@ void *nsr_regrow(struct nsr_ctx *ctx, enum nsr_arena_id arena, void *p,
   }
   if ((ctx->fail_in && --ctx->fail_in == 0) || size > SIZE_MAX / 2)
     return out_of_memory(ctx);
-  size_t whole = head + align_up(size);
-  struct block *b = realloc(*at, whole);
+  size_t whole = head + align_up(size), room = whole;
+  struct block *b = nsr_pages_resize(&ctx->pages, *at, (*at)->size, &room);
   if (!b)
     return out_of_memory(ctx);
-  ctx->work[NSR_WORK_BYTES] += whole > b->size ? whole - b->size : 0;
-  b->size = b->used = whole;
+  ctx->work[NSR_WORK_BYTES] += whole > b->used ? whole - b->used : 0;
+  b->size = room;
+  b->used = whole;
   *at = b;
   return (char *)b + head;
 }
 
 void nsr_drop(struct nsr_ctx *ctx, enum nsr_arena_id arena, const void *p) {
-  size_t head = align_up(sizeof(struct block));
-  struct block **at = &ctx->arena[arena], *b;
-  while (*at && (const char *)*at + head != p)
-    at = &(*at)->prev;
-  b = *at;
-  if (!p || !b || b->size <= head + BLOCK) /* a block of many */
+  struct block **at = p ? own_block(ctx, arena, p) : NULL;
+  struct block *b = at ? *at : NULL;
+  if (!b) /* one of many */
     return;
   *at = b->prev;
-  free(b);
+  block_free(ctx, b);
 }
 
 char *nsr_strndup(struct nsr_ctx *ctx, enum nsr_arena_id arena, const char *s,
@@ -227,19 +261,16 @@ char *nsr_printf(struct nsr_ctx *ctx, enum nsr_arena_id arena, const char *fmt,
 }
 
 struct nsr_mark nsr_scratch_mark(struct nsr_ctx *ctx) {
-  struct block *b = ctx->arena[NSR_SCRATCH];
-  return (struct nsr_mark){b ? b->number : 0, b ? b->used : 0};
+  struct block *b = ctx->arena[NSR_SCRATCH].many;
+  return (struct nsr_mark){ctx->blocks, b ? b->used : 0};
 }
 
 void nsr_scratch_release(struct nsr_ctx *ctx, struct nsr_mark mark) {
-  struct block *b = ctx->arena[NSR_SCRATCH];
-  while (b && b->number > mark.block) {
-    struct block *prev = b->prev;
-    free(b);
-    b = prev;
-  }
-  ctx->arena[NSR_SCRATCH] = b;
-  if (b && b->number == mark.block && b->used > mark.used) {
+  struct arena *a = &ctx->arena[NSR_SCRATCH];
+  blocks_free(ctx, &a->own, mark.block);
+  a->nmany -= blocks_free(ctx, &a->many, mark.block);
+  struct block *b = a->many;
+  if (b && b->used > mark.used) {
     /* what is handed out next must be zero again */
     memset((char *)b + mark.used, 0, b->used - mark.used);
     b->used = mark.used;
@@ -258,12 +289,13 @@ static struct block *take_out(struct nsr_ctx *ctx, struct nsr_kept *kept) {
     return b;
   }
   bool fails = ctx->fail_in && --ctx->fail_in == 0;
-  b = fails ? NULL : block_new(ctx, NSR_SCRATCH, align_up(kept->size));
+  size_t need = align_up(kept->size);
+  struct block *out = NULL;
+  b = fails ? NULL : block_new(ctx, &out, need);
   if (!b)
     return out_of_memory(ctx);
-  ctx->arena[NSR_SCRATCH] = b->prev;
-  b->used += align_up(kept->size);
-  ctx->work[NSR_WORK_BYTES] += align_up(kept->size);
+  b->used += need;
+  ctx->work[NSR_WORK_BYTES] += need;
   if (kept->size)
     memcpy((char *)b + head, kept->p, kept->size);
   kept->p = (char *)b + head;
@@ -273,7 +305,7 @@ static struct block *take_out(struct nsr_ctx *ctx, struct nsr_kept *kept) {
 enum nsr_status nsr_scratch_release_but(struct nsr_ctx *ctx,
                                         struct nsr_mark mark,
                                         struct nsr_kept *kept, size_t n) {
-  struct block *out = NULL;
+  struct block *out = NULL, **own = &ctx->arena[NSR_SCRATCH].own;
   size_t i = 0;
   for (; i < n; i++) {
     struct block *b = take_out(ctx, &kept[i]);
@@ -286,9 +318,9 @@ enum nsr_status nsr_scratch_release_but(struct nsr_ctx *ctx,
   while (out) {
     struct block *b = out;
     out = b->prev;
-    b->prev = ctx->arena[NSR_SCRATCH];
+    b->prev = *own;
     b->number = ++ctx->blocks;
-    ctx->arena[NSR_SCRATCH] = b;
+    *own = b;
   }
   return i == n ? NSR_OK : NSR_E_NOMEM;
 }
