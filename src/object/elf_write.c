@@ -1,7 +1,8 @@
 /* elf_write.c - kernel to ELF bytes. Sections in a fixed order (code, our
  * tables, those carried along, symbols, names), each at the next offset its
- * alignment allows; libelf writes them into a file in memory. The bytes are a
- * function of the kernel alone.
+ * alignment allows. libelf writes the headers, into a file in memory with
+ * holes for what is in the sections, which can be most of the memory there is:
+ * that is put in here. The bytes are a function of the kernel alone.
  */
 #include <errno.h>
 #include <libelf.h>
@@ -187,23 +188,13 @@ static bool elf_put(Elf *e, const struct placed *p) {
   if (!header)
     return false;
   *header = (Elf64_Shdr){.sh_name = p->name,
-                         .sh_type = s->type,
+                         .sh_type = SHT_NOBITS, /* for now */
                          .sh_flags = s->flags,
                          .sh_offset = p->offset,
                          .sh_size = s->size,
                          .sh_link = p->link,
                          .sh_info = s->info,
                          .sh_addralign = s->align};
-  if (s->type == SHT_NOBITS || s->size == 0)
-    return true;
-  Elf_Data *data = elf_newdata(scn);
-  if (!data)
-    return false;
-  data->d_buf = (void *)(uintptr_t)s->data;
-  data->d_size = s->size;
-  data->d_type = ELF_T_BYTE;
-  data->d_align = 1;
-  data->d_version = EV_CURRENT;
   return true;
 }
 
@@ -225,9 +216,9 @@ static int64_t elf_put_all(const struct writing *w, Elf *e) {
   return elf_update(e, ELF_C_WRITE);
 }
 
-static bool read_back(int fd, uint8_t *to, size_t size) {
-  for (size_t at = 0; at < size;) {
-    ssize_t got = pread(fd, to + at, size - at, (off_t)at);
+static bool read_back(int fd, uint8_t *to, size_t at, size_t end) {
+  while (at < end) {
+    ssize_t got = pread(fd, to + at, end - at, (off_t)at);
     if (got <= 0 && !(got < 0 && errno == EINTR))
       return false;
     at += got > 0 ? (size_t)got : 0;
@@ -235,8 +226,6 @@ static bool read_back(int fd, uint8_t *to, size_t size) {
   return true;
 }
 
-/* libelf corrects entry sizes and alignments, even of sections it does not
- * know: what was carried along gets its own back. */
 static void set_header(uint8_t *header, size_t at, size_t n, uint64_t v) {
   for (size_t i = 0; i < n; i++)
     header[at + i] = (uint8_t)(v >> (8 * i));
@@ -245,7 +234,9 @@ static void set_header(uint8_t *header, size_t at, size_t n, uint64_t v) {
   set_header((header), offsetof(Elf64_Shdr, member),                           \
              sizeof((Elf64_Shdr *)NULL)->member, (v))
 
-static void set_headers(const struct writing *w, uint8_t *bytes) {
+/* Sections get their bytes, and in their headers what libelf did not know, or
+ * corrects even for sections that it does not know. */
+static void put_sections(const struct writing *w, uint8_t *bytes) {
   for (size_t i = 0; i < w->sections.n; i++) {
     const struct nsr_section *s = &w->sections.v[i].section;
     uint8_t *header = bytes + w->headers + (i + 1) * sizeof(Elf64_Shdr);
@@ -255,6 +246,8 @@ static void set_headers(const struct writing *w, uint8_t *bytes) {
     SET(header, sh_info, s->info);
     SET(header, sh_addralign, s->align);
     SET(header, sh_entsize, s->entsize);
+    if (s->type != SHT_NOBITS && s->size)
+      memcpy(bytes + w->sections.v[i].offset, s->data, s->size);
   }
 }
 
@@ -273,10 +266,11 @@ static enum nsr_status write_elf(const struct writing *w, int fd,
     return NSR_E_IO;
   uint8_t *bytes;
   NSR_NEW(w->ctx, NSR_KEEP, bytes, (size_t)n + 1);
-  if (!read_back(fd, bytes, (size_t)n))
+  if (!read_back(fd, bytes, 0, sizeof(Elf64_Ehdr)) ||
+      !read_back(fd, bytes, w->headers, (size_t)n))
     return nsr_fail(w->ctx, NSR_E_IO, in_file(w),
                     "cannot read the ELF object back: %s", strerror(errno));
-  set_headers(w, bytes);
+  put_sections(w, bytes);
   *data = bytes;
   *size = (size_t)n;
   return NSR_OK;
