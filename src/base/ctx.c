@@ -69,7 +69,7 @@ struct nsr_ctx *nsr_ctx_new(void) {
 }
 
 static void block_free(struct nsr_ctx *ctx, struct block *b) {
-  nsr_pages_free(&ctx->pages, b, b->size, b->used);
+  nsr_pages_free(&ctx->pages, b, b->size);
 }
 
 /* Frees the blocks of a list that are newer than a number. */
@@ -157,7 +157,7 @@ static struct block *block_for(struct nsr_ctx *ctx, struct arena *a,
     return a->many;
   return block_new(ctx, &a->many,
                    ++a->nmany > BLOCKS_TO_LARGE
-                       ? NSR_PAGES_LARGE - align_up(sizeof(struct block))
+                       ? NSR_PAGE - align_up(sizeof(struct block))
                        : BLOCK);
 }
 

@@ -1,126 +1,134 @@
-/* pages.c - large blocks of memory, from huge pages, again and again. */
+/* pages.c - large blocks of memory: the first free pages of a stretch of
+ * addresses that is claimed once.
+ */
 #include "base/pages.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 /* Sanitizers see the ends of what malloc hands out only. */
 #if defined(__SANITIZE_ADDRESS__)
-enum { FROM_SYSTEM = 0 };
+enum { CLAIMED = 0 };
 #else
-enum { FROM_SYSTEM = 1 };
+enum { CLAIMED = 1 << 14 }; /* pages of addresses: 32 GiB */
 #endif
 
-/* How a kept block begins. */
-struct spare {
-  struct spare *next;
-  size_t written;
-};
+enum state { FRESH, FREE, USED }; /* never used, used once, in use */
 
-static bool large(size_t size) {
-  return FROM_SYSTEM && size >= NSR_PAGES_LARGE && size <= SIZE_MAX / 4;
+static size_t pages_of(size_t size) { return (size - 1) / NSR_PAGE + 1; }
+
+static bool inside(const struct nsr_pages *x, const void *p) {
+  return x->first &&
+         (uintptr_t)p - (uintptr_t)x->first < (uintptr_t)CLAIMED * NSR_PAGE;
 }
 
-static unsigned log2_of(size_t size) {
-  return 63 - (unsigned)__builtin_clzll(size);
-}
-
-static size_t round_up(size_t size) {
-  size_t step = (size_t)1 << (log2_of(size) - 2);
-  return (size + step - 1) & ~(step - 1);
-}
-
-/* By a size that is rounded up. */
-static struct spare **spares(struct nsr_pages *x, size_t size) {
-  unsigned log = log2_of(size);
-  return (struct spare **)&x->spare[4 * log + (size >> (log - 2) & 3)];
-}
-
-/* At the start of a huge page; what is mapped around goes back. */
-static void *map(size_t size) {
-  size_t room = size + NSR_PAGES_LARGE;
-  char *p = mmap(NULL, room, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+/* Claims the addresses; where that is not possible malloc serves. */
+static bool claim(struct nsr_pages *x) {
+  size_t size = (size_t)CLAIMED * NSR_PAGE;
+  if (x->state)
+    return x->first;
+  x->state = CLAIMED ? calloc(CLAIMED, 1) : NULL;
+  char *p = x->state ? mmap(NULL, size + NSR_PAGE, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                     : MAP_FAILED;
   if (p == MAP_FAILED)
-    return NULL;
-  size_t before = (size_t) - (uintptr_t)p % NSR_PAGES_LARGE;
+    return false;
+  size_t before = (size_t) - (uintptr_t)p % NSR_PAGE;
   if (before)
     munmap(p, before);
-  munmap(p + before + size, NSR_PAGES_LARGE - before);
-  madvise(p + before, size, MADV_HUGEPAGE); /* a wish */
-  return p + before;
+  munmap(p + before + size, NSR_PAGE - before);
+  x->first = p + before;
+  madvise(x->first, size, MADV_HUGEPAGE); /* a wish */
+  return true;
 }
 
-static void *take_spare(struct nsr_pages *x, size_t size, bool zeroed) {
-  struct spare **at = spares(x, size), *p = *at;
-  if (!p)
-    return NULL;
-  *at = p->next;
-  x->kept -= size;
-  if (zeroed)
-    memset(p, 0, p->written > sizeof *p ? p->written : sizeof *p);
-  return p;
+/* Of the first n free pages in a row the first; CLAIMED: there are not so
+ * many. */
+static size_t find(const struct nsr_pages *x, size_t n) {
+  size_t run = 0;
+  for (size_t i = 0; i < x->n; i++) {
+    run = x->state[i] == USED ? 0 : run + 1;
+    if (run == n)
+      return i + 1 - n;
+  }
+  return n <= CLAIMED - (x->n - run) ? x->n - run : CLAIMED;
 }
 
-/* Gives back what is kept until no more than `most` bytes are. */
-static void trim(struct nsr_pages *x, size_t most) {
-  for (size_t i = NSR_PAGES_SIZES; i-- > 0 && x->kept > most;) {
-    size_t size = i < 8 ? 0 : (size_t)(4 + i % 4) << (i / 4 - 2);
-    for (struct spare *p; (p = x->spare[i]) && x->kept > most;) {
-      x->spare[i] = p->next;
-      x->kept -= size;
-      munmap(p, size);
+static void *use(struct nsr_pages *x, size_t from, size_t n, bool zeroed) {
+  for (size_t i = from; i < from + n; i++) {
+    if (zeroed && x->state[i] == FREE)
+      memset(x->first + i * NSR_PAGE, 0, NSR_PAGE);
+    x->state[i] = USED;
+  }
+  x->n = from + n > x->n ? from + n : x->n;
+  return x->first + from * NSR_PAGE;
+}
+
+/* Makes *size a multiple of the page where it stands in pages. */
+static void *take(struct nsr_pages *x, size_t *size, bool zeroed) {
+  size_t n = pages_of(*size);
+  if (*size >= NSR_PAGE && n <= CLAIMED && claim(x)) {
+    size_t from = find(x, n);
+    if (from < CLAIMED) {
+      *size = n * NSR_PAGE;
+      return use(x, from, n, zeroed);
     }
   }
-}
-
-static void *take(struct nsr_pages *x, size_t size, bool zeroed) {
-  void *p = take_spare(x, size, zeroed);
-  size_t free = x->most > x->used + size ? x->most - x->used - size : 0;
-  if (!p) {
-    trim(x, free);
-    p = map(size);
-  }
-  if (!p)
-    return NULL;
-  x->used += size;
-  x->most = x->used > x->most ? x->used : x->most;
-  return p;
+  return zeroed ? calloc(1, *size) : malloc(*size);
 }
 
 void *nsr_pages_new(struct nsr_pages *x, size_t *size) {
-  if (!large(*size))
-    return calloc(1, *size);
-  *size = round_up(*size);
-  return take(x, *size, true);
+  return take(x, size, true);
+}
+
+static void give(struct nsr_pages *x, size_t from, size_t n) {
+  memset(x->state + from, FREE, n);
+}
+
+/* Where p is large enough, or the pages behind it are free, it stays. */
+static bool resize_here(struct nsr_pages *x, char *p, size_t old,
+                        size_t *size) {
+  size_t from = (size_t)(p - x->first) / NSR_PAGE;
+  size_t n = pages_of(old), want = pages_of(*size);
+  if (*size < NSR_PAGE || want > CLAIMED - from)
+    return false;
+  for (size_t i = n; i < want; i++)
+    if (x->state[from + i] == USED)
+      return false;
+  if (want > n)
+    use(x, from + n, want - n, false);
+  else
+    give(x, from + want, n - want);
+  *size = want * NSR_PAGE;
+  return true;
 }
 
 void *nsr_pages_resize(struct nsr_pages *x, void *p, size_t old, size_t *size) {
-  if (!large(old) && !large(*size))
+  bool paged = inside(x, p);
+  if (paged && resize_here(x, p, old, size))
+    return p;
+  if (!paged && *size < NSR_PAGE)
     return realloc(p, *size);
-  size_t want = large(*size) ? round_up(*size) : *size;
-  void *moved = large(want) ? take(x, want, false) : malloc(want);
+  void *moved = take(x, size, false);
   if (!moved)
     return NULL;
-  memcpy(moved, p, old < want ? old : want);
-  nsr_pages_free(x, p, old, old);
-  *size = want;
+  memcpy(moved, p, old < *size ? old : *size);
+  nsr_pages_free(x, p, old);
   return moved;
 }
 
-void nsr_pages_free(struct nsr_pages *x, void *p, size_t size, size_t written) {
-  if (!large(size)) {
+void nsr_pages_free(struct nsr_pages *x, void *p, size_t size) {
+  if (inside(x, p))
+    give(x, (size_t)((char *)p - x->first) / NSR_PAGE, pages_of(size));
+  else
     free(p);
-    return;
-  }
-  struct spare **at = spares(x, size);
-  *(struct spare *)p = (struct spare){*at, written};
-  *at = p;
-  x->used -= size;
-  x->kept += size;
 }
 
-void nsr_pages_end(struct nsr_pages *x) { trim(x, 0); }
+void nsr_pages_end(struct nsr_pages *x) {
+  if (x->first)
+    munmap(x->first, (size_t)CLAIMED * NSR_PAGE);
+  free(x->state);
+  *x = (struct nsr_pages){0};
+}

@@ -1,5 +1,5 @@
-/* pages.h - the memory that blocks of arenas are made of. What is large comes
- * from the system in huge pages where it has them, and is used again: a kernel
+/* pages.h - the memory that blocks of arenas are made of. What is large stands
+ * in huge pages, where the system has them, and these are used again: a kernel
  * of a million instructions touches some hundred thousand small pages, and each
  * that is new costs a trap and is cleared.
  */
@@ -7,16 +7,17 @@
 #define NSR_BASE_PAGES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-/* Blocks from this size on are large: of four sizes between two powers of two;
- * smaller ones are malloc's. */
-enum { NSR_PAGES_LARGE = 1 << 21, NSR_PAGES_SIZES = 4 * 64 };
+/* Blocks from this size on are large, and made of pages of it; smaller ones are
+ * malloc's, and all are where the system gives no room for pages. */
+enum { NSR_PAGE = 1 << 21 };
 
-/* Zeroed to begin. Large blocks that were given back are kept as long as all
- * together are not more than were in use at some time. */
+/* Zeroed to begin. */
 struct nsr_pages {
-  void *spare[NSR_PAGES_SIZES];
-  size_t used, kept, most; /* bytes in large blocks */
+  char *first;    /* NULL: no room yet */
+  uint8_t *state; /* by page */
+  size_t n;       /* that were used so far; those behind them never were */
 };
 
 /* *size zeroed bytes, or more: *size is then that. Aligned for any type; NULL:
@@ -28,11 +29,9 @@ void *nsr_pages_new(struct nsr_pages *pages, size_t *size);
 void *nsr_pages_resize(struct nsr_pages *pages, void *p, size_t old,
                        size_t *size);
 
-/* Of p's bytes the first `written` may not be zero. */
-void nsr_pages_free(struct nsr_pages *pages, void *p, size_t size,
-                    size_t written);
+void nsr_pages_free(struct nsr_pages *pages, void *p, size_t size);
 
-/* What is kept goes back. */
+/* What stands in pages goes back. */
 void nsr_pages_end(struct nsr_pages *pages);
 
 #endif
