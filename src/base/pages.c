@@ -10,10 +10,12 @@
 
 /* Sanitizers see the ends of what malloc hands out only. */
 #if defined(__SANITIZE_ADDRESS__)
-enum { CLAIMED = 0 };
+enum { CLAIMS = 0 };
 #else
-enum { CLAIMED = 1 << 14 }; /* pages of addresses: 32 GiB */
+enum { CLAIMS = 1 };
 #endif
+
+enum { CLAIMED = 1 << 14 }; /* pages of addresses: 32 GiB */
 
 enum state { FRESH, FREE, USED }; /* never used, used once, in use */
 
@@ -29,7 +31,7 @@ static bool claim(struct nsr_pages *x) {
   size_t size = (size_t)CLAIMED * NSR_PAGE;
   if (x->state)
     return x->first;
-  x->state = CLAIMED ? calloc(CLAIMED, 1) : NULL;
+  x->state = CLAIMS ? calloc(CLAIMED, 1) : NULL;
   char *p = x->state ? mmap(NULL, size + NSR_PAGE, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                      : MAP_FAILED;
