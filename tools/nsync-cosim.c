@@ -163,11 +163,21 @@ static void json_explored(FILE *out, const struct nsr_exploration *e) {
   json_member(out, "waits_longer", e->demands.text);
 }
 
+/* 0: there is none. */
+static void json_number(FILE *out, const char *name, int64_t v) {
+  if (v)
+    fprintf(out, ",\"%s\":%lld", name, (long long)v);
+  else
+    fprintf(out, ",\"%s\":null", name);
+}
+
 static void json_proof(FILE *out, const struct nsr_proof *p) {
   fprintf(out, ",\"static\":{\"waits\":%u", (unsigned)p->waits);
   json_member(out, "verdict", nsr_proof_verdict_name(p->verdict));
   json_member(out, "rule", nsr_proof_rule_name(p->rule));
   json_member(out, "text", p->text);
+  json_number(out, "bound", p->bound);
+  json_number(out, "lasting", p->lasting);
   fprintf(out, "}");
 }
 
@@ -219,10 +229,22 @@ static void print_explored(FILE *out, const struct nsr_exploration *e) {
   print_indented(out, d->text);
 }
 
+/* What is proved for all inputs but those that run too long. */
+static void print_limit(FILE *out, const struct nsr_proof *p) {
+  int64_t most = p->bound && p->bound < p->most ? p->bound : 0;
+  if (p->lasting && (!most || p->lasting < most))
+    most = p->lasting;
+  fprintf(out, " (%u waits)", (unsigned)p->waits);
+  if (most)
+    fprintf(out, ", as long as no loop runs more than %lld iterations in all",
+            (long long)most);
+  fputs("\n", out);
+}
+
 static void print_proof(FILE *out, const struct nsr_proof *p) {
   fprintf(out, "for all inputs: %s", nsr_proof_verdict_name(p->verdict));
   if (p->verdict == NSR_PROOF_PROVED)
-    fprintf(out, " (%u waits)\n", (unsigned)p->waits);
+    print_limit(out, p);
   else
     fprintf(out, ": %s\n", nsr_proof_rule_name(p->rule));
   if (p->text)

@@ -49,6 +49,10 @@ struct nsr_proof {
   uint32_t may_pairs;       /* that the input leaves unordered, too */
   int64_t bound;            /* counts hold while no counted loop runs more
                                iterations than this; 0: none is counted */
+  int64_t lasting;          /* addresses are known while no loop runs more
+                               iterations than this, 0: any number that may */
+  int64_t most;             /* iterations of a loop in all, as far as known from
+                               the input; INT64_MAX: any number */
 };
 
 /* Judges b against a, both of which passed nsr_kernel_check; facts on a (NULL:

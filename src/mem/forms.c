@@ -131,6 +131,23 @@ static uint32_t gcd(uint32_t a, uint32_t b) {
 
 uint32_t nsr_common_period(uint32_t a, uint32_t b) { return a / gcd(a, b) * b; }
 
+uint8_t nsr_form_lasts(const struct nsr_form *f) {
+  int64_t step = f->step < 0 ? -(int64_t)f->step : f->step;
+  int64_t room =
+      f->step < 0 ? f->base - (int64_t)INT32_MIN : INT32_MAX - (int64_t)f->base;
+  uint8_t n = 0;
+  while (n < 32 && step << (n + 1) <= room)
+    n++;
+  return n;
+}
+
+/* As long as both are right. */
+static uint8_t both_last(const struct nsr_form *a, const struct nsr_form *b) {
+  if (!a->lasts || !b->lasts)
+    return a->lasts | b->lasts;
+  return a->lasts < b->lasts ? a->lasts : b->lasts;
+}
+
 /* Value by value over a common period; constants have period 1. */
 static struct nsr_form pointwise(enum nsr_ctl op, const struct nsr_form *a,
                                  const struct nsr_form *b) {
@@ -138,6 +155,7 @@ static struct nsr_form pointwise(enum nsr_ctl op, const struct nsr_form *a,
   struct nsr_form f = {.kind = NSR_FORM_PERIODIC,
                        .period = (uint8_t)period,
                        .trip = a->trip || b->trip,
+                       .lasts = both_last(a, b),
                        .loop = a->loop == NSR_NONE ? b->loop : a->loop};
   if (period > NSR_MAX_PERIOD)
     return nsr_form_unknown;
@@ -147,10 +165,13 @@ static struct nsr_form pointwise(enum nsr_ctl op, const struct nsr_form *a,
   return period == 1 ? nsr_form_constant(f.values[0]) : f;
 }
 
-/* a + step*t modulo m, for a and step >= 0. */
-static struct nsr_form modulo(const struct nsr_form *a, int32_t m) {
-  struct nsr_form f = {
-      .kind = NSR_FORM_PERIODIC, .trip = a->trip, .loop = a->loop};
+/* a + step*t modulo m, for a and step >= 0; lasts: as the sum does. */
+static struct nsr_form modulo(const struct nsr_form *a, int32_t m,
+                              uint8_t lasts) {
+  struct nsr_form f = {.kind = NSR_FORM_PERIODIC,
+                       .trip = a->trip,
+                       .lasts = lasts,
+                       .loop = a->loop};
   if (m <= 0 || a->base < 0 || a->step < 0)
     return nsr_form_unknown;
   uint32_t period = (uint32_t)m / gcd((uint32_t)m, (uint32_t)a->step);
@@ -159,7 +180,17 @@ static struct nsr_form modulo(const struct nsr_form *a, int32_t m) {
   f.period = (uint8_t)period;
   for (uint32_t t = 0; t < period; t++)
     f.values[t] = (int32_t)(((int64_t)a->base + (int64_t)a->step * t) % m);
-  return period == 1 ? nsr_form_constant(f.values[0]) : f;
+  if (period == 1) {
+    f = nsr_form_constant(f.values[0]);
+    f.lasts = lasts;
+  }
+  return f;
+}
+
+/* Of a register that has wrapped the remainder is another one. */
+static struct nsr_form remainder_of(const struct nsr_form *a, int32_t m) {
+  uint8_t lasts = nsr_form_lasts(a);
+  return lasts < NSR_LASTS ? nsr_form_unknown : modulo(a, m, lasts);
 }
 
 /* a is affine or start-relative, k a constant. */
@@ -186,9 +217,9 @@ static struct nsr_form by_constant(enum nsr_ctl op, const struct nsr_form *a,
     return f;
   }
   if (op == NSR_CTL_REM)
-    return modulo(a, k);
+    return remainder_of(a, k);
   if (op == NSR_CTL_AND && k >= 0 && k < INT32_MAX && (k & (k + 1)) == 0)
-    return modulo(a, k + 1);
+    return modulo(a, k + 1, 0);
   return nsr_form_unknown;
 }
 
@@ -309,6 +340,7 @@ struct nsr_form nsr_form_choose(const struct nsr_form *cond,
   struct nsr_form f = {.kind = NSR_FORM_PERIODIC,
                        .period = (uint8_t)period,
                        .trip = cond->trip,
+                       .lasts = both_last(a, b),
                        .loop = cond->loop};
   if (period > NSR_MAX_PERIOD)
     return nsr_form_unknown;

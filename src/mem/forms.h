@@ -4,6 +4,11 @@
  * loaded, which nobody knows, but which is the same wherever the symbol is, in
  * one iteration of the loop around the load. No form without a symbol rests on
  * one.
+ *
+ * What a form says of two values it says modulo 2^32, as registers count. Where
+ * that is not enough (a remainder, an access that does not run in each
+ * iteration, so that what lies between two may be anything) it is right as long
+ * as no register wraps; what wraps within NSR_LASTS iterations has none.
  */
 #ifndef NSR_MEM_FORMS_H
 #define NSR_MEM_FORMS_H
@@ -13,6 +18,7 @@
 #include "ir/program.h"
 
 enum { NSR_MAX_PERIOD = 8 };
+enum { NSR_LASTS = 10 }; /* as a power of two */
 
 enum nsr_form_kind {
   NSR_FORM_UNKNOWN,
@@ -27,6 +33,8 @@ struct nsr_form {
   uint8_t kind; /* enum nsr_form_kind */
   uint8_t period;
   bool trip;            /* t counts from the last entry of the loop */
+  uint8_t lasts;        /* of t < 2^lasts, 0: of all: no register wraps that it
+                           was made from */
   int32_t scale;        /* of the symbol, 0: there is none */
   uint32_t symbol;      /* the value number of the loaded word */
   uint32_t symbol_loop; /* the scope of the innermost loop around the load,
@@ -56,6 +64,9 @@ bool nsr_form_counts(const struct nsr_form *f);
 /* Iterations after which the values of a form come again; 1: they stay, or
  * never do. */
 uint32_t nsr_form_period(const struct nsr_form *f);
+
+/* For how many iterations base + step*t stays in 32 bits: a power of two. */
+uint8_t nsr_form_lasts(const struct nsr_form *f);
 
 /* The least common multiple of two periods. */
 uint32_t nsr_common_period(uint32_t a, uint32_t b);

@@ -249,15 +249,30 @@ static enum nsr_status count_back(struct build *b, uint32_t loop,
 
 /* ---- the walk */
 
+/* Accesses in each iteration are in bounds in each: so none wraps between two
+ * of them. Others may wrap where nobody sees it. */
+static void limit(const struct build *b, uint32_t i, uint32_t loop,
+                  struct nsr_form *f) {
+  bool each = f->loop == loop && b->every[b->g->block_of[i]];
+  if (f->kind != NSR_FORM_AFFINE || each)
+    return;
+  f->lasts = nsr_form_lasts(f);
+  if (f->lasts < NSR_LASTS)
+    *f = nsr_form_unknown;
+}
+
+/* loop: the innermost one around, NSR_NONE: none. */
 static enum nsr_status record(struct build *b, const struct nsr_form *env,
-                              uint32_t i, const struct nsr_insn *x) {
+                              uint32_t i, const struct nsr_insn *x,
+                              uint32_t loop) {
   for (int o = 0; o < x->noperands; o++) {
     if (x->operands[o].reg < 0)
       continue;
-    const struct nsr_form *f = &env[x->operands[o].reg];
-    if (f->kind != NSR_FORM_UNKNOWN)
+    struct nsr_form f = env[x->operands[o].reg];
+    limit(b, i, loop, &f);
+    if (f.kind != NSR_FORM_UNKNOWN)
       NSR_APPEND(b->ctx, NSR_SCRATCH, &b->forms,
-                 (struct nsr_operand_form){i, (uint8_t)o, *f});
+                 (struct nsr_operand_form){i, (uint8_t)o, f});
   }
   return NSR_OK;
 }
@@ -327,7 +342,7 @@ static enum nsr_status walk_piece(struct build *b, const struct nsr_item *it,
   for (uint32_t j = it->first; j < it->first + it->n; j++) {
     struct nsr_insn x;
     NSR_TRY(decode(b, j, &x));
-    NSR_TRY(record(b, env, j, &x));
+    NSR_TRY(record(b, env, j, &x, loop));
     nsr_forms_apply(env, &x);
     const struct nsr_key_load *load =
         x.desc->cls == NSR_LOAD ? nsr_congruence_load(b->c, b->g->engine, j)

@@ -6,6 +6,8 @@
 
 #include "base/mistake.h"
 #include "base/work.h"
+#include "mem/lasting.h"
+#include "mem/trips.h"
 #include "prove/arms.h"
 #include "prove/collide.h"
 #include "prove/lag.h"
@@ -184,6 +186,18 @@ static enum nsr_status check_budget(struct prover *p) {
       p->proof->bound = bound;
   }
   return NSR_OK;
+}
+
+/* How often a loop may run in all. */
+static enum nsr_status find_most(struct prover *p) {
+  const struct nsr_tree *t = p->touches.tree;
+  uint64_t *entries, most = 0;
+  NSR_TRY(nsr_trips_entries(p->ctx, t, &entries));
+  for (uint32_t s = 1; s < t->nscopes; s++)
+    if (t->scopes[s].kind == NSR_SCOPE_LOOP && entries[s] > most)
+      most = entries[s];
+  p->proof->most = most < INT64_MAX ? (int64_t)most : INT64_MAX;
+  return nsr_values_lasting(p->ctx, t, p->touches.values, &p->proof->lasting);
 }
 
 /* ---- order */
@@ -466,6 +480,7 @@ static void drop_allowed(struct prover *p) {
 static enum nsr_status check_lag(struct prover *p) {
   NSR_TRY(nsr_sights_init(p->ctx, &p->output, &p->sights));
   NSR_TRY(nsr_touches_find(p->ctx, &p->sights, &p->touches));
+  NSR_TRY(find_most(p));
   enum nsr_status status = nsr_lag_check(p->ctx, &p->output, &p->at_output,
                                          &p->sights, &p->touches, &p->lag);
   if (status == NSR_E_UNDECIDED)
@@ -544,7 +559,6 @@ const char *nsr_prove_trust(void) {
          "the prover's own: which waits name which updates, erasure, counts "
          "and thresholds, what engines know, which orders are owed\n"
          "assumed: semaphores are 0 and nothing is in flight at the start; "
-         "registers of addresses do not wrap around, nor do those that "
-         "thresholds are computed in where no semaphore overflows; what a file "
-         "of facts says\n";
+         "registers that thresholds are computed in do not wrap around where "
+         "no semaphore overflows; what a file of facts says\n";
 }

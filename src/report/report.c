@@ -122,12 +122,14 @@ static void proof_lines(struct nsr_strbuf *b,
     return;
   nsr_strbuf_printf(b, "for all inputs: %s",
                     nsr_proof_verdict_name(p->verdict));
-  if (p->verdict == NSR_PROOF_PROVED && p->bound &&
-      r->max_count > r->count_limit)
+  int64_t most = r->max_count > r->count_limit ? p->bound : 0;
+  if (p->lasting && (!most || p->lasting < most))
+    most = p->lasting;
+  if (p->verdict == NSR_PROOF_PROVED && most)
     nsr_strbuf_printf(b,
                       ", %u waits, as long as no loop runs more than "
                       "%lld iterations in all\n",
-                      p->waits, (long long)p->bound);
+                      p->waits, (long long)most);
   else if (p->verdict == NSR_PROOF_PROVED)
     nsr_strbuf_printf(b, ", %u waits\n", p->waits);
   else
@@ -426,6 +428,7 @@ static json_t *proof(const struct nsr_proof *p) {
   set(&o, "waits", json_integer(p->waits));
   set(&o, "may_pairs", json_integer(p->may_pairs));
   set(&o, "bound", p->bound ? json_integer(p->bound) : json_null());
+  set(&o, "lasting", p->lasting ? json_integer(p->lasting) : json_null());
   return done(&o);
 }
 
