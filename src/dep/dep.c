@@ -115,21 +115,43 @@ static enum nsr_status search_work(void *user, struct nsr_walk *walk,
   return NSR_OK;
 }
 
+/* What has been found so far. */
+struct found {
+  size_t deps, where, own, troubles;
+};
+
+static struct found found_so_far(const struct search *s) {
+  return (struct found){s->p.deps.n, s->p.where.n, s->p.own.n,
+                        s->p.troubles.n};
+}
+
+static void forget_since(struct search *s, struct found x) {
+  s->p.deps.n = x.deps;
+  s->p.where.n = x.where;
+  s->p.own.n = x.own;
+  s->p.troubles.n = x.troubles;
+}
+
 /* Waits alone decide what is known; so the pairs of an item are looked for
- * when that is stable. The first time nothing that comes later in a loop is
- * taken to be complete; that leaves more pairs than are needed, but tells what
- * is. */
+ * when that is stable. What comes later in a loop is taken to be complete:
+ * where each of those that were relied on turns out to be, so it is, since one
+ * execution rests on earlier ones only. Otherwise none is taken to be; that
+ * leaves more pairs than are needed, but tells for the last time which are. */
 static enum nsr_status search_item(struct search *s, uint32_t item) {
   struct nsr_walk_item x = nsr_walk_item(s->p.walk, item);
-  size_t from = s->p.deps.n, where = s->p.where.n;
+  struct found before = found_so_far(s);
   NSR_TRY(nsr_walk_enter(s->p.walk, item));
-  if (x.loops) {
+  if (x.loops)
     NSR_TRY(nsr_walk_through(s->p.walk, wait_for_target, s));
-    NSR_TRY(nsr_walk_once(s->p.walk, search_work, s));
-    s->p.deps.n = from;
-    s->p.where.n = where;
-  }
+  nsr_partners_assume(&s->p, x.first, x.n, true);
   NSR_TRY(nsr_walk_once(s->p.walk, search_work, s));
+  if (s->p.deceived) {
+    forget_since(s, before);
+    nsr_partners_assume(&s->p, x.first, x.n, false);
+    NSR_TRY(nsr_walk_once(s->p.walk, search_work, s));
+    forget_since(s, before);
+    NSR_TRY(nsr_walk_once(s->p.walk, search_work, s));
+  }
   return nsr_walk_leave(s->p.walk);
 }
 

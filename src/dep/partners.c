@@ -123,6 +123,7 @@ static enum nsr_status leave_open(struct nsr_partners *s,
   if (race)
     return nsr_open_race(s->ctx, s->d, d, &s->where.v[d->where], first);
   s->complete[s->w] = false;
+  s->deceived |= s->relied[s->w];
   d->unordered = !d->allowed && !nsr_open_exclusive(s->t, d);
   if (!same_region(s->t, d))
     return s->outside ? add_trouble(s) : NSR_OK;
@@ -482,6 +483,16 @@ static bool hides(const struct nsr_partners *s, const struct view *v,
          s->complete[e->work];
 }
 
+/* The same of what comes later in a loop, which may only be taken to be
+ * ordered so far. */
+static bool hides_carried(struct nsr_partners *s, const struct view *v,
+                          const struct nsr_chain_entry *e) {
+  if (!hides(s, v, e) || moves(s, e))
+    return false;
+  s->relied[e->work] = true;
+  return true;
+}
+
 static enum nsr_status look_through(struct nsr_partners *s, struct view *v) {
   const struct nsr_chain_entry *end;
   uint32_t to = nsr_chain_before(&s->chains, v->chain, s->w), covered = 0;
@@ -497,7 +508,7 @@ static enum nsr_status look_through(struct nsr_partners *s, struct view *v) {
       break;
     to = nsr_chain_before(&s->chains, v->chain, a->end);
     NSR_TRY(look_along(s, v, from, to, a->floor, a, &end));
-    if (end && hides(s, v, end) && !moves(s, end))
+    if (end && hides_carried(s, v, end))
       a->floor = end->work;
     from = to;
   }
@@ -568,6 +579,13 @@ enum nsr_status nsr_partners_find(struct nsr_partners *s, uint32_t w) {
   return NSR_OK;
 }
 
+void nsr_partners_assume(struct nsr_partners *s, uint32_t first, uint32_t n,
+                         bool complete) {
+  memset(s->complete + first, complete, n * sizeof *s->complete);
+  memset(s->relied + first, 0, n * sizeof *s->relied);
+  s->deceived = false;
+}
+
 enum nsr_status nsr_partners_prepare(struct nsr_partners *s) {
   const struct nsr_tree *t = s->t;
   NSR_TRY(nsr_chains_build(s->ctx, &s->sites, &s->chains));
@@ -580,5 +598,6 @@ enum nsr_status nsr_partners_prepare(struct nsr_partners *s) {
       NSR_PUSH(s->ctx, NSR_SCRATCH, &s->marks[t->works[w].channel], w);
   s->spare = SPARE_EFFORT;
   NSR_NEW(s->ctx, NSR_SCRATCH, s->complete, t->nworks);
+  NSR_NEW(s->ctx, NSR_SCRATCH, s->relied, t->nworks);
   return NSR_OK;
 }

@@ -36,6 +36,8 @@ struct nsr_partners {
   NSR_VEC(struct nsr_bytes) where; /* of links, then of what crowds have */
   NSR_VEC(uint32_t) marks[NSR_MAX_CHANNELS]; /* markers that have a place */
   bool *complete; /* by work: ordered behind all that it conflicts with */
+  bool *relied;   /* by work: something was left out because it is complete */
+  bool deceived;  /* .. which it turned out not to be */
   NSR_VEC(struct nsr_dep) deps;
   NSR_VEC(struct nsr_own_pair) own;
   bool outside; /* others take part */
@@ -54,6 +56,11 @@ struct nsr_partners {
 
 /* Needs the sites, and room for `complete`. */
 NSR_MUST_USE enum nsr_status nsr_partners_prepare(struct nsr_partners *s);
+
+/* Works first..first+n-1 are taken to be complete, or not to be, until each is
+ * looked at. */
+void nsr_partners_assume(struct nsr_partners *s, uint32_t first, uint32_t n,
+                         bool complete);
 
 /* Adds the pairs of work w to deps; several of its accesses may make one. */
 NSR_MUST_USE enum nsr_status nsr_partners_find(struct nsr_partners *s,
