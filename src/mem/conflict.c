@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/vec.h"
 #include "base/work.h"
 #include "mem/active.h"
@@ -23,6 +24,7 @@
 /* order[first..end-1]: accesses with one footprint, one for each owner. */
 struct group {
   struct nsr_active_item item; /* first member: found by it */
+  int64_t part, part_end;      /* its partitions */
   size_t first, end;
   size_t degree; /* owners it is known to meet */
 };
@@ -75,13 +77,11 @@ static int compare_accesses(const void *x, const void *y) {
   return c ? c : compare(a->owner, b->owner);
 }
 
-/* By owners, the strongest first; the rest only makes the choice of `where`
+/* Of one pair, the strongest first; the rest only makes the choice of `where`
  * independent of the order of the input. */
-static int compare_conflicts(const void *x, const void *y) {
-  const struct nsr_conflict *a = x, *b = y;
-  int c = compare(a->a, b->a);
-  c = c ? c : compare(a->b, b->b);
-  c = c ? c : compare(b->overlap, a->overlap);
+static int compare_conflicts(const struct nsr_conflict *a,
+                             const struct nsr_conflict *b) {
+  int c = compare(b->overlap, a->overlap);
   c = c ? c : compare(a->where.space, b->where.space);
   c = c ? c : compare(a->where.lo, b->where.lo);
   c = c ? c : compare(a->where.hi, b->where.hi);
@@ -89,23 +89,44 @@ static int compare_conflicts(const void *x, const void *y) {
   return c ? c : compare(a->where.nparts, b->where.nparts);
 }
 
-static void compact(struct finder *f) {
-  size_t n = 0;
-  struct nsr_conflict *v = f->found.v;
-  if (f->found.n)
-    qsort(v, f->found.n, sizeof *v, compare_conflicts);
+/* The pairs found, each once, into v: room for all of them. */
+static enum nsr_status sort_pairs(struct finder *f, struct nsr_conflict *v,
+                                  size_t *n) {
+  struct nsr_key *keys;
+  NSR_NEW(f->ctx, NSR_SCRATCH, keys, f->found.n);
   for (size_t i = 0; i < f->found.n; i++)
-    if (!n || v[n - 1].a != v[i].a || v[n - 1].b != v[i].b)
-      v[n++] = v[i];
+    keys[i] = (struct nsr_key){
+        (uint64_t)f->found.v[i].a << 32 | f->found.v[i].b, (uint32_t)i};
+  NSR_TRY(nsr_sort_keys(f->ctx, keys, f->found.n));
+  *n = 0;
+  for (size_t i = 0; i < f->found.n; i++) {
+    const struct nsr_conflict *x = &f->found.v[keys[i].at];
+    if (i == 0 || keys[i].key != keys[i - 1].key)
+      v[(*n)++] = *x;
+    else if (compare_conflicts(x, &v[*n - 1]) < 0)
+      v[*n - 1] = *x;
+  }
+  nsr_drop(f->ctx, NSR_SCRATCH, keys);
+  return NSR_OK;
+}
+
+static enum nsr_status compact(struct finder *f) {
+  struct nsr_conflict *v;
+  size_t n;
+  NSR_NEW(f->ctx, NSR_SCRATCH, v, f->found.n);
+  NSR_TRY(sort_pairs(f, v, &n));
+  memcpy(f->found.v, v, n * sizeof *v);
+  nsr_drop(f->ctx, NSR_SCRATCH, v);
   f->found.n = n;
   f->compact_at = n < 512 ? 1024 : 2 * n;
+  return NSR_OK;
 }
 
 static enum nsr_status add_pair(struct finder *f, uint32_t a, uint32_t b,
                                 enum nsr_overlap overlap,
                                 const struct nsr_bytes *where) {
   if (f->found.n >= f->compact_at)
-    compact(f);
+    NSR_TRY(compact(f));
   struct nsr_conflict c = {a < b ? a : b, a < b ? b : a, overlap, *where};
   NSR_APPEND(f->ctx, NSR_SCRATCH, &f->found, c);
   return NSR_OK;
@@ -181,8 +202,11 @@ compare_active(struct finder *f, struct nsr_active *active, struct group *g) {
   NSR_TRY(find_met(f, active, g, most));
   if (f->met.n == most)
     return crowd_out(f, active, g);
-  for (size_t i = 0; i < f->met.n; i++)
-    NSR_TRY(compare_groups(f, g, (struct group *)f->met.v[i]));
+  for (size_t i = 0; i < f->met.n; i++) {
+    struct group *h = (struct group *)f->met.v[i];
+    if (h->part < g->part_end && g->part < h->part_end) /* few are */
+      NSR_TRY(compare_groups(f, g, h));
+  }
   return NSR_OK;
 }
 
@@ -248,6 +272,8 @@ static enum nsr_status sweep_all(struct finder *f, size_t n, struct group **out,
     struct group *g = &groups[*ngroups];
     const struct nsr_footprint *fp = &f->order[i]->footprint;
     g->item.footprint = fp;
+    g->part = fp->part;
+    g->part_end = g->part + fp->nparts;
     g->first = i;
     while (i < n && !compare_footprints(fp, &f->order[i]->footprint))
       i++;
@@ -307,18 +333,16 @@ static enum nsr_status find(struct finder *f, enum nsr_arena_id arena,
     NSR_TRY(number_crowds(f, groups, ngroups, arena, n, out));
     forget_crowded(f, out->crowd);
   }
-  compact(f);
   NSR_NEW(f->ctx, arena, out->v, f->found.n);
-  out->n = f->found.n;
-  if (out->n)
-    memcpy(out->v, f->found.v, out->n * sizeof *out->v);
-  return NSR_OK;
+  return sort_pairs(f, out->v, &out->n);
 }
 
 enum nsr_status nsr_conflicts_few(struct nsr_ctx *ctx, enum nsr_arena_id arena,
                                   const struct nsr_access *access, size_t n,
                                   size_t most, struct nsr_conflicts *out) {
-  struct finder f = {.ctx = ctx, .compact_at = 1024, .most = most};
+  bool repeated = most == SIZE_MAX; /* others have one access each */
+  struct finder f = {
+      .ctx = ctx, .compact_at = repeated ? 1024 : SIZE_MAX, .most = most};
   struct nsr_mark mark = nsr_scratch_mark(ctx);
   f.crowd.readers.crowded = f.crowd.writers.crowded = true;
   *out = (struct nsr_conflicts){0};
