@@ -30,16 +30,13 @@ static void sort_digit(const struct nsr_key *from, struct nsr_key *to, size_t n,
     to[at[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-enum nsr_status nsr_sort_keys(struct nsr_ctx *ctx, struct nsr_key *v,
-                              size_t n) {
-  struct nsr_key *from = v, *to;
+void nsr_sort_keys(struct nsr_key *v, struct nsr_key *tmp, size_t n) {
+  struct nsr_key *from = v, *to = tmp;
   uint64_t differ = 0;
   if (n <= FEW) {
     sort_few(v, n);
-    return NSR_OK;
+    return;
   }
-  NSR_NEW(ctx, NSR_SCRATCH, to, n);
-  struct nsr_key *other = to;
   for (size_t i = 1; i < n; i++)
     differ |= v[i].key ^ v[0].key;
   for (unsigned shift = 0; shift < 64; shift += 8) {
@@ -52,6 +49,4 @@ enum nsr_status nsr_sort_keys(struct nsr_ctx *ctx, struct nsr_key *v,
   }
   if (from != v)
     memcpy(v, from, n * sizeof *v);
-  nsr_drop(ctx, NSR_SCRATCH, other);
-  return NSR_OK;
 }

@@ -3,7 +3,8 @@
 #ifndef NSR_BASE_SORT_H
 #define NSR_BASE_SORT_H
 
-#include "base/arena.h"
+#include <stddef.h>
+#include <stdint.h>
 
 /* A number, and where what it is of stands. */
 struct nsr_key {
@@ -11,9 +12,8 @@ struct nsr_key {
   uint32_t at;
 };
 
-/* Sorts n keys, ascending; of equal ones the order stays. As many passes as
- * there are bytes in which keys differ. */
-NSR_MUST_USE enum nsr_status nsr_sort_keys(struct nsr_ctx *ctx,
-                                           struct nsr_key *v, size_t n);
+/* Sorts n keys, ascending, with room for as many in tmp; of equal ones the
+ * order stays. As many passes as there are bytes in which keys differ. */
+void nsr_sort_keys(struct nsr_key *v, struct nsr_key *tmp, size_t n);
 
 #endif

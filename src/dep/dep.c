@@ -6,9 +6,10 @@
  */
 #include "dep/dep.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/bitset.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "base/work.h"
 #include "dep/known.h"
@@ -24,20 +25,19 @@ struct search {
   const uint32_t *target;
   uint32_t *first;
   struct nsr_partners p;
+  /* while pairs are sorted */
+  NSR_VEC(struct nsr_key) keys;
+  NSR_VEC(struct nsr_dep) sorted;
 };
 
 /* ---- pairs */
 
-static int by_consumer(const void *a, const void *b) {
-  const struct nsr_dep *x = a, *y = b;
-  if (x->c != y->c)
-    return x->c < y->c ? -1 : 1;
-  /* what comes before c in the body is more recent than what comes later */
-  bool fx = x->p < x->c, fy = y->p < y->c;
-  if (fx != fy)
-    return fx ? -1 : 1;
-  return x->p > y->p ? -1 : x->p < y->p;
+/* Of one consumer: what comes before it in the body is more recent than what
+ * comes later. */
+static uint64_t recent(const struct nsr_dep *d) {
+  return (uint64_t)(d->p >= d->c) << 32 | (UINT32_MAX - d->p);
 }
+
 const char *nsr_bytes_text(struct nsr_ctx *ctx, const struct nsr_bytes *b) {
   const char *space = nsr_space_name((enum nsr_space)b->space);
   if (b->space == NSR_SPACE_ANYTHING)
@@ -54,33 +54,51 @@ const char *nsr_bytes_text(struct nsr_ctx *ctx, const struct nsr_bytes *b) {
 
 /* ---- one work */
 
+static enum nsr_status sort_many(struct search *s, struct nsr_dep *v,
+                                 size_t n) {
+  s->keys.n = s->sorted.n = 0;
+  NSR_RESERVE(s->ctx, NSR_SCRATCH, &s->keys, 2 * n);
+  NSR_RESERVE(s->ctx, NSR_SCRATCH, &s->sorted, n);
+  for (size_t i = 0; i < n; i++)
+    s->keys.v[i] = (struct nsr_key){recent(&v[i]), (uint32_t)i};
+  nsr_sort_keys(s->keys.v, s->keys.v + n, n);
+  for (size_t i = 0; i < n; i++)
+    s->sorted.v[i] = v[s->keys.v[i].at];
+  memcpy(v, s->sorted.v, n * sizeof *v);
+  return NSR_OK;
+}
+
 /* Few pairs, all but in order, most of the time. */
-static void sort_pairs(struct nsr_dep *v, size_t n) {
-  enum { FEW = 24 };
-  if (n > FEW) {
-    qsort(v, n, sizeof *v, by_consumer);
-    return;
-  }
+static enum nsr_status sort_pairs(struct search *s, struct nsr_dep *v,
+                                  size_t n) {
+  enum { FEW = 12 };
+  if (n > FEW)
+    return sort_many(s, v, n);
   for (size_t i = 1; i < n; i++) {
+    uint64_t key = recent(&v[i]);
+    if (recent(&v[i - 1]) <= key)
+      continue;
     struct nsr_dep x = v[i];
     size_t j = i;
-    for (; j > 0 && by_consumer(&v[j - 1], &x) > 0; j--)
+    for (; j > 0 && recent(&v[j - 1]) > key; j--)
       v[j] = v[j - 1];
     v[j] = x;
   }
+  return NSR_OK;
 }
 
 /* Takes pairs that several of their accesses make together, the strictest of
  * each. */
-static void merge_pairs(struct search *s, uint32_t from) {
+static enum nsr_status merge_pairs(struct search *s, uint32_t from) {
   struct nsr_dep *v = s->p.deps.v;
   size_t kept = from;
   if (s->p.deps.n > from)
-    sort_pairs(v + from, s->p.deps.n - from);
+    NSR_TRY(sort_pairs(s, v + from, s->p.deps.n - from));
   for (size_t i = from; i < s->p.deps.n; i++) {
     struct nsr_dep *last = kept > from ? &v[kept - 1] : NULL;
     if (!last || last->p != v[i].p) {
-      v[kept++] = v[i];
+      if (kept++ != i)
+        v[kept - 1] = v[i];
       continue;
     }
     if (v[i].overlap > last->overlap) {
@@ -94,6 +112,7 @@ static void merge_pairs(struct search *s, uint32_t from) {
     last->kinds |= v[i].kinds;
   }
   s->p.deps.n = kept;
+  return NSR_OK;
 }
 
 static enum nsr_status wait_for_target(void *user, struct nsr_walk *walk,
@@ -111,8 +130,7 @@ static enum nsr_status search_work(void *user, struct nsr_walk *walk,
   s->first[w] = (uint32_t)s->p.deps.n;
   NSR_TRY(wait_for_target(s, walk, w));
   NSR_TRY(nsr_partners_find(&s->p, w));
-  merge_pairs(s, s->first[w]);
-  return NSR_OK;
+  return merge_pairs(s, s->first[w]);
 }
 
 /* What has been found so far. */

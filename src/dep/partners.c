@@ -493,20 +493,33 @@ static bool hides_carried(struct nsr_partners *s, const struct view *v,
   return true;
 }
 
+/* How many entries of a chain lie in front of the end of a loop, if `from` lie
+ * in front of a work in it. */
+static uint32_t up_to_end(const struct nsr_partners *s,
+                          const struct nsr_chain *chain, uint32_t from,
+                          const struct nsr_loop_around *a) {
+  const struct nsr_chain_entry *e = s->chains.entries + chain->first;
+  if (from == chain->n || e[from].work >= a->end)
+    return from;
+  return nsr_chain_before(&s->chains, chain, a->end);
+}
+
 static enum nsr_status look_through(struct nsr_partners *s, struct view *v) {
-  const struct nsr_chain_entry *end;
-  uint32_t to = nsr_chain_before(&s->chains, v->chain, s->w), covered = 0;
-  uint32_t from = to;
-  NSR_TRY(look_along(s, v, 0, to, s->floor, NULL, &end));
+  const struct nsr_chain_entry *end = NULL;
+  uint32_t from = nsr_chain_before(&s->chains, v->chain, s->w), covered = 0;
+  if (from > 0)
+    NSR_TRY(look_along(s, v, 0, from, s->floor, NULL, &end));
   if (end)
     covered = end->work + 1;
   if (end && hides(s, v, end))
     s->floor = end->work + 1;
-  for (size_t i = 0; i < s->loops.n; i++) {
+  for (size_t i = 0; i < s->loops.n && from < v->chain->n; i++) {
     struct nsr_loop_around *a = &s->loops.v[i];
     if (a->first < covered || a->first < s->floor)
       break;
-    to = nsr_chain_before(&s->chains, v->chain, a->end);
+    uint32_t to = up_to_end(s, v->chain, from, a);
+    if (to == from)
+      continue;
     NSR_TRY(look_along(s, v, from, to, a->floor, a, &end));
     if (end && hides_carried(s, v, end))
       a->floor = end->work;

@@ -93,11 +93,11 @@ static int compare_conflicts(const struct nsr_conflict *a,
 static enum nsr_status sort_pairs(struct finder *f, struct nsr_conflict *v,
                                   size_t *n) {
   struct nsr_key *keys;
-  NSR_NEW(f->ctx, NSR_SCRATCH, keys, f->found.n);
+  NSR_NEW(f->ctx, NSR_SCRATCH, keys, 2 * f->found.n);
   for (size_t i = 0; i < f->found.n; i++)
     keys[i] = (struct nsr_key){
         (uint64_t)f->found.v[i].a << 32 | f->found.v[i].b, (uint32_t)i};
-  NSR_TRY(nsr_sort_keys(f->ctx, keys, f->found.n));
+  nsr_sort_keys(keys, keys + f->found.n, f->found.n);
   *n = 0;
   for (size_t i = 0; i < f->found.n; i++) {
     const struct nsr_conflict *x = &f->found.v[keys[i].at];
