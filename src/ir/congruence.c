@@ -53,6 +53,8 @@ struct walk {
   struct numbers *n;
   const struct nsr_scopes *t;
   const struct nsr_cfg *g;
+  const struct nsr_node *nodes; /* of its stream */
+  const struct nsr_operation *operations;
   uint32_t nregs;
   struct nsr_pieces envs; /* a number by register */
   uint32_t region;
@@ -216,34 +218,36 @@ static uint32_t word_of(struct walk *w, const struct nsr_operand *o) {
   return make(w->n, WORD, place, o->ndims, o->nparts);
 }
 
-static enum nsr_status load(struct walk *w, uint32_t *env, uint32_t i,
-                            const struct nsr_insn *x) {
-  const struct nsr_operand *o = &x->operands[0];
+static enum nsr_status load(struct walk *w, uint32_t *env, uint32_t i) {
+  const struct nsr_program *p = w->g->program;
+  struct nsr_insn x;
+  NSR_TRY(nsr_stream_decode(w->n->ctx, p->k, p->stream[w->g->engine], i, &x));
+  const struct nsr_operand *o = &x.operands[0];
   uint32_t address = o->reg < 0 ? constant(w->n, 0) : env[o->reg], number;
   if (nsr_key_loads_find(w->n->doubts->v, w->n->doubts->n, w->g->engine, i))
     number = unknown(w->n);
   else
     number = make(w->n, LOAD, word_of(w, o), address, w->region);
-  env[x->dst] = number;
+  env[x.dst] = number;
   NSR_PUSH(w->n->ctx, NSR_SCRATCH, &w->n->loads,
            (struct nsr_key_load){
                .engine = (uint8_t)w->g->engine, .insn = i, .number = number});
   return NSR_OK;
 }
 
-static void operate(struct walk *w, uint32_t *env, const struct nsr_insn *x) {
+static void operate(struct walk *w, uint32_t *env, uint32_t i) {
+  const struct nsr_node *n = &w->nodes[i];
+  const struct nsr_operation *x = &w->operations[i];
   uint32_t a = value_of(w, env, &x->a), b = value_of(w, env, &x->b);
   uint32_t c = x->cond >= 0 ? env[x->cond] : constant(w->n, 0);
-  if (x->desc->ctl == NSR_CTL_MOV) {
-    env[x->dst] = a;
-    return;
-  }
-  env[x->dst] = make_operation(w->n, x->desc->ctl, a, b, c);
+  env[n->dst] = n->ctl == NSR_CTL_MOV
+                    ? a
+                    : make_operation(w->n, (enum nsr_ctl)n->ctl, a, b, c);
 }
 
 /* The predicate on which a branch is taken, in one of four conditions. */
 static uint32_t predicate(struct walk *w, const uint32_t *env,
-                          const struct nsr_insn *x) {
+                          const struct nsr_operation *x) {
   uint32_t a = value_of(w, env, &x->a), b = value_of(w, env, &x->b);
   uint32_t cc = x->cc;
   if (cc == NSR_CC_ALWAYS)
@@ -270,26 +274,16 @@ static uint32_t negated(struct walk *w, uint32_t test) {
   }
 }
 
-static enum nsr_status decode(const struct walk *w, uint32_t i,
-                              struct nsr_insn *x) {
-  const struct nsr_program *p = w->g->program;
-  return nsr_stream_decode(w->n->ctx, p->k, p->stream[w->g->engine], i, x);
-}
-
 static enum nsr_status apply(struct walk *w, uint32_t *env, uint32_t i) {
-  const struct nsr_node *node = &w->g->program->nodes[w->g->engine][i];
-  struct nsr_insn x;
+  const struct nsr_node *node = &w->nodes[i];
+  if (node->cls == NSR_LOAD)
+    return load(w, env, i);
   if (node->cls == NSR_BARRIER)
     w->region = make(w->n, REGION, 0, w->places++, 0);
-  if (node->cls != NSR_CONTROL && node->cls != NSR_LOAD)
-    return NSR_OK;
-  NSR_TRY(decode(w, i, &x));
-  if (node->cls == NSR_LOAD)
-    return load(w, env, i, &x);
-  if (node->ctl == NSR_CTL_BR)
-    w->test[w->g->block_of[i]] = predicate(w, env, &x);
-  else if (x.dst >= 0)
-    operate(w, env, &x);
+  else if (node->ctl == NSR_CTL_BR)
+    w->test[w->g->block_of[i]] = predicate(w, env, &w->operations[i]);
+  else if (node->cls == NSR_CONTROL && node->dst >= 0)
+    operate(w, env, i);
   return NSR_OK;
 }
 
@@ -301,9 +295,8 @@ static const struct nsr_loop *loop_of(const struct walk *w, uint32_t scope) {
 }
 
 /* Runs the operations of one iteration that run in all. */
-static enum nsr_status run_round(struct walk *w, uint32_t scope,
-                                 const bool *every, const uint64_t *odd,
-                                 uint32_t *env) {
+static void run_round(struct walk *w, uint32_t scope, const bool *every,
+                      const uint64_t *odd, uint32_t *env) {
   const struct nsr_loop *l = loop_of(w, scope);
   for (uint32_t i = 0; i < l->nblocks; i++) {
     uint32_t b = l->blocks[i];
@@ -311,17 +304,14 @@ static enum nsr_status run_round(struct walk *w, uint32_t scope,
       continue;
     const struct nsr_block *k = &w->g->blocks[b];
     for (uint32_t j = k->first; j < k->first + k->n; j++) {
-      const struct nsr_node *node = &w->g->program->nodes[w->g->engine][j];
-      struct nsr_insn x;
+      const struct nsr_node *node = &w->nodes[j];
       if (node->dst < 0 || node->cls != NSR_CONTROL)
         continue;
-      NSR_TRY(decode(w, j, &x));
-      operate(w, env, &x);
-      if (nsr_bit(odd, (size_t)x.dst))
-        env[x.dst] = unknown(w->n);
+      operate(w, env, j);
+      if (nsr_bit(odd, (size_t)node->dst))
+        env[node->dst] = unknown(w->n);
     }
   }
-  return NSR_OK;
 }
 
 /* A step being rewritten. */
@@ -401,7 +391,7 @@ static enum nsr_status enter_loop(struct walk *w, uint32_t scope, uint32_t name,
     at[r] = !nsr_bit(set, r)  ? env[r]
             : nsr_bit(odd, r) ? unknown(w->n)
                               : make(w->n, START, r, 0, 0);
-  NSR_TRY(run_round(w, scope, every, odd, at));
+  run_round(w, scope, every, odd, at);
   for (bool more = true; more;) {
     more = false;
     for (uint32_t r = 0; r < w->nregs; r++) {
@@ -486,7 +476,7 @@ static enum nsr_status walk_loop(struct walk *w, uint32_t scope,
 static enum nsr_status walk_arm(struct walk *w, uint32_t scope, uint32_t branch,
                                 const uint32_t *before, uint32_t *env) {
   struct nsr_scope *s = &w->t->scopes[scope];
-  const struct nsr_node *n = &w->g->program->nodes[w->g->engine][branch];
+  const struct nsr_node *n = &w->nodes[branch];
   uint32_t test = w->test[w->g->block_of[branch]];
   uint32_t *inner, region = w->region;
   if ((uint32_t)n->aux != s->entry)
@@ -563,11 +553,14 @@ static enum nsr_status walk_body(struct walk *w, uint32_t scope,
 static enum nsr_status start_engine(struct numbers *n,
                                     struct nsr_scopes *scopes, struct walk *w,
                                     struct body *program) {
+  const struct nsr_program *p = scopes->cfg->program;
   uint32_t *env;
   *w = (struct walk){.n = n,
                      .t = scopes,
                      .g = scopes->cfg,
-                     .nregs = scopes->cfg->program->k->isa->registers};
+                     .nodes = p->nodes[scopes->cfg->engine],
+                     .operations = p->operations[scopes->cfg->engine],
+                     .nregs = p->k->isa->registers};
   w->envs = (struct nsr_pieces){
       .ctx = n->ctx, .arena = NSR_SCRATCH, .size = w->nregs * sizeof *env};
   NSR_TAKE(&w->envs, env);

@@ -132,6 +132,8 @@ static struct nsr_node node_of(const struct nsr_kernel *k, int engine,
   n.nop = d->cls == NSR_DATAPATH && d->noperands == 0 && d->nhidden == 0 &&
           !n.marked;
   n.always = x->cc == NSR_CC_ALWAYS;
+  for (int o = 0; o < x->noperands; o++)
+    n.addressed |= x->operands[o].reg >= 0;
   if (d->ctl == NSR_CTL_BR)
     n.aux = (int32_t)i + x->displacement;
   else if (d->cls == NSR_BARRIER)
@@ -144,13 +146,16 @@ static enum nsr_status stream_nodes(struct nsr_ctx *ctx,
                                     const struct nsr_stream *s,
                                     struct nsr_program *out) {
   struct nsr_node *nodes;
+  struct nsr_operation *operations;
   uint64_t *named;
   NSR_NEW(ctx, NSR_SCRATCH, nodes, s->n);
+  NSR_NEW(ctx, NSR_SCRATCH, operations, s->n);
   NSR_NEW(ctx, NSR_SCRATCH, named, nsr_bits_words(k->isa->registers));
   for (uint32_t i = 0; i < s->n; i++) {
     struct nsr_insn x;
     NSR_TRY(nsr_stream_decode(ctx, k, s, i, &x));
     nodes[i] = node_of(k, s->engine, i, &x);
+    operations[i] = (struct nsr_operation){x.a, x.b, x.cond, x.cc};
     nsr_mark_registers(named, &x);
     if (x.desc->ctl == NSR_CTL_JUMP)
       return nsr_fail(ctx, NSR_E_REFUSED, nsr_insn_place(k, s, i),
@@ -158,6 +163,7 @@ static enum nsr_status stream_nodes(struct nsr_ctx *ctx,
                       "move, and the values it takes are not rewritten");
   }
   out->nodes[s->engine] = nodes;
+  out->operations[s->engine] = operations;
   out->named[s->engine] = named;
   return NSR_OK;
 }

@@ -19,10 +19,18 @@ struct nsr_node {
   bool unknown;        /* unknown effects */
   bool foreign_wait;   /* its wait is for a semaphore of others */
   bool foreign_update; /* its update tells others */
+  bool addressed;      /* an operand's address is in a register */
   int16_t dst;         /* the register it sets, -1: none */
   struct nsr_wait wait;
   struct nsr_update update;
   int32_t aux; /* branch: target index; barrier: id */
+};
+
+/* What a control instruction makes of registers, as in nsr_insn. */
+struct nsr_operation {
+  struct nsr_val a, b;
+  int16_t cond;
+  uint8_t cc;
 };
 
 /* Whether an instruction matters to order: datapath, load, barrier, wait. */
@@ -36,6 +44,7 @@ struct nsr_program {
   uint8_t nengines;                                 /* with a stream */
   const struct nsr_stream *stream[NSR_MAX_ENGINES]; /* by engine, or NULL */
   const struct nsr_node *nodes[NSR_MAX_ENGINES];
+  const struct nsr_operation *operations[NSR_MAX_ENGINES]; /* by instruction */
   const uint64_t *named[NSR_MAX_ENGINES]; /* registers that its stream names,
                                              a bit each */
 };

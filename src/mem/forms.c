@@ -307,7 +307,7 @@ struct nsr_form nsr_form_of_value(const struct nsr_form *env,
 }
 
 struct nsr_form nsr_form_taken(const struct nsr_form *env,
-                               const struct nsr_insn *x) {
+                               const struct nsr_operation *x) {
   static const uint8_t ops[] = {
       [NSR_CC_EQ] = NSR_CTL_EQ, [NSR_CC_NE] = NSR_CTL_NE,
       [NSR_CC_LT] = NSR_CTL_LT, [NSR_CC_LE] = NSR_CTL_LE,
@@ -350,18 +350,20 @@ struct nsr_form nsr_form_choose(const struct nsr_form *cond,
 }
 
 /* Applies an instruction to the registers. */
-void nsr_forms_apply(struct nsr_form *env, const struct nsr_insn *x) {
-  if (x->dst < 0)
+void nsr_forms_apply(struct nsr_form *env, const struct nsr_node *n,
+                     const struct nsr_operation *x) {
+  enum nsr_ctl ctl = (enum nsr_ctl)n->ctl;
+  if (n->dst < 0)
     return;
-  if (x->desc->cls != NSR_CONTROL) {
-    env[x->dst] = nsr_form_unknown;
+  if (n->cls != NSR_CONTROL) {
+    env[n->dst] = nsr_form_unknown;
     return;
   }
   struct nsr_form a = nsr_form_of_value(env, &x->a);
-  if (x->desc->ctl != NSR_CTL_MOV) {
+  if (ctl != NSR_CTL_MOV) {
     struct nsr_form b = nsr_form_of_value(env, &x->b);
-    a = x->desc->ctl == NSR_CTL_SEL ? nsr_form_choose(&env[x->cond], &a, &b)
-                                    : combine(x->desc->ctl, &a, &b);
+    a = ctl == NSR_CTL_SEL ? nsr_form_choose(&env[x->cond], &a, &b)
+                           : combine(ctl, &a, &b);
   }
-  env[x->dst] = a;
+  env[n->dst] = a;
 }

@@ -82,12 +82,13 @@ struct nsr_form nsr_form_of_value(const struct nsr_form *env,
                                   const struct nsr_val *v);
 /* 1 where a branch goes to its target, 0 where it does not. */
 struct nsr_form nsr_form_taken(const struct nsr_form *env,
-                               const struct nsr_insn *x);
+                               const struct nsr_operation *x);
 /* cond ? a : b */
 struct nsr_form nsr_form_choose(const struct nsr_form *cond,
                                 const struct nsr_form *a,
                                 const struct nsr_form *b);
 /* Applies an instruction to the registers. */
-void nsr_forms_apply(struct nsr_form *env, const struct nsr_insn *x);
+void nsr_forms_apply(struct nsr_form *env, const struct nsr_node *n,
+                     const struct nsr_operation *x);
 
 #endif

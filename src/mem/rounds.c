@@ -114,7 +114,7 @@ static bool run_fork(struct nsr_round *r, size_t i, struct nsr_form *env) {
 }
 
 static enum nsr_way way_of(const struct nsr_form *env,
-                           const struct nsr_insn *x) {
+                           const struct nsr_operation *x) {
   struct nsr_form taken = nsr_form_taken(env, x);
   if (taken.kind != NSR_FORM_CONST)
     return NSR_WAY_UNKNOWN;
@@ -128,13 +128,13 @@ static bool run_steps(struct nsr_round *r, size_t from, size_t to,
     struct nsr_step *s = &r->steps.v[i];
     switch (s->kind) {
     case NSR_STEP_OPERATION:
-      nsr_forms_apply(env, &s->x);
+      nsr_forms_apply(env, &r->nodes[s->insn], &r->operations[s->insn]);
       break;
     case NSR_STEP_FORGET:
       nsr_forms_forget(env, r->nregs, s->set);
       break;
     case NSR_STEP_TEST:
-      s->way = way_of(env, &s->x);
+      s->way = way_of(env, &r->operations[s->insn]);
       break;
     case NSR_STEP_BARRIER:
       r->passed = NSR_BARRED_ALL;

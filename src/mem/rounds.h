@@ -33,7 +33,7 @@ struct nsr_step {
   uint32_t n, m; /* FORK: the steps of its two arms, which follow it */
   uint32_t first_reg, nregs; /* FORK: registers set in its arms, in `regs` */
   const uint64_t *set;       /* FORGET */
-  struct nsr_insn x;         /* OPERATION, TEST */
+  uint32_t insn;             /* OPERATION, TEST */
 };
 
 /* Whether barriers of the loop's own lie on a way, or on ways. */
@@ -51,6 +51,8 @@ enum nsr_round_room {
 
 struct nsr_round {
   NSR_VEC(struct nsr_step) steps;
+  const struct nsr_node *nodes; /* of their instructions */
+  const struct nsr_operation *operations;
   uint32_t nregs;
   NSR_VEC(uint16_t) set;  /* registers that the loop sets */
   NSR_VEC(uint16_t) regs; /* of forks */

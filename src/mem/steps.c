@@ -22,11 +22,7 @@ static enum nsr_status push_step(struct collect *c, struct nsr_step step) {
 
 static enum nsr_status push_insn(struct collect *c, enum nsr_step_kind kind,
                                  uint32_t insn) {
-  const struct nsr_program *p = c->t->cfg->program;
-  struct nsr_step step = {.kind = (uint8_t)kind};
-  NSR_TRY(nsr_stream_decode(c->ctx, p->k, p->stream[c->t->cfg->engine], insn,
-                            &step.x));
-  return push_step(c, step);
+  return push_step(c, (struct nsr_step){.kind = (uint8_t)kind, .insn = insn});
 }
 
 static enum nsr_status forget_scope(struct collect *c, uint32_t scope) {
@@ -39,8 +35,7 @@ static enum nsr_status forget_scope(struct collect *c, uint32_t scope) {
 /* *test: the step of the branch at its end, NSR_NONE: none. */
 static enum nsr_status
 collect_piece(struct collect *c, const struct nsr_item *it, uint32_t *test) {
-  const struct nsr_cfg *g = c->t->cfg;
-  const struct nsr_node *nodes = g->program->nodes[g->engine];
+  const struct nsr_node *nodes = c->r->nodes;
   *test = NSR_NONE;
   for (uint32_t j = it->first; j < it->first + it->n; j++) {
     if (nodes[j].dst >= 0)
@@ -78,7 +73,7 @@ static enum nsr_status list_regs(struct collect *c, size_t fork) {
   for (size_t i = fork + 1; i < r->steps.n; i++) {
     const struct nsr_step *s = &r->steps.v[i];
     if (s->kind == NSR_STEP_OPERATION)
-      nsr_bit_set(set, (size_t)s->x.dst);
+      nsr_bit_set(set, (size_t)r->nodes[s->insn].dst);
     else if (s->kind == NSR_STEP_FORGET)
       nsr_bits_or(set, s->set, nsr_bits_words(r->nregs));
   }
@@ -144,7 +139,10 @@ enum nsr_status nsr_round_collect(struct nsr_ctx *ctx,
                                   bool in_loop, const uint64_t *set,
                                   struct nsr_round *r) {
   struct collect c = {.ctx = ctx, .t = t, .r = r};
+  const struct nsr_program *p = t->cfg->program;
   r->steps.n = r->regs.n = r->set.n = 0;
+  r->nodes = p->nodes[t->cfg->engine];
+  r->operations = p->operations[t->cfg->engine];
   r->in_loop = in_loop;
   for (uint32_t q = 0; q < r->nregs; q++)
     if (nsr_bit(set, q))

@@ -13,6 +13,8 @@ struct build {
   const struct nsr_scopes *t;
   const struct nsr_congruence *c;
   const struct nsr_cfg *g;
+  const struct nsr_node *nodes; /* of the stream */
+  const struct nsr_operation *operations;
   uint32_t nregs;
   struct nsr_pieces envs; /* a form by register, for some of them */
   struct nsr_pieces bits; /* a bit by register */
@@ -27,14 +29,6 @@ struct build {
   uint32_t *own_sets;       /* .. and in the rounds of the loop entered last */
   NSR_VEC(struct nsr_operand_form) forms;
 };
-
-/* ---- instructions of scopes */
-
-static enum nsr_status decode(const struct build *b, uint32_t i,
-                              struct nsr_insn *x) {
-  const struct nsr_program *p = b->g->program;
-  return nsr_stream_decode(b->ctx, p->k, p->stream[b->g->engine], i, x);
-}
 
 /* ---- one round of a loop */
 
@@ -109,7 +103,7 @@ static uint32_t loop_of(const struct build *b, uint32_t scope) {
 /* An outermost loop begins. */
 static void enter_nest(struct build *b, uint32_t scope, const uint64_t *set,
                        const struct nsr_form *env) {
-  const struct nsr_node *nodes = b->g->program->nodes[b->g->engine];
+  const struct nsr_node *nodes = b->nodes;
   nsr_forms_copy(b->before, env, b->nregs, set);
   memset(b->sets, 0, b->nregs * sizeof *b->sets);
   for (uint32_t s = scope; s <= b->t->scopes[scope].last; s++)
@@ -128,7 +122,7 @@ static void find_survivors(const struct build *b, struct nsr_form *env) {
   memset(b->own_sets, 0, b->nregs * sizeof *b->own_sets);
   for (size_t i = 0; i < b->round.steps.n; i++)
     if (b->round.steps.v[i].kind == NSR_STEP_OPERATION)
-      b->own_sets[b->round.steps.v[i].x.dst]++;
+      b->own_sets[b->nodes[b->round.steps.v[i].insn].dst]++;
   for (size_t i = 0; i < b->round.set.n; i++) {
     uint32_t q = b->round.set.v[i];
     env[q] = b->own_sets[q] == b->sets[q] ? b->before[q] : nsr_form_unknown;
@@ -190,32 +184,21 @@ static enum nsr_status enter_loop(struct build *b, uint32_t scope, bool in_loop,
 /* ---- loops of one iteration */
 
 /* The block behind another, NSR_NONE: nobody knows. */
-static enum nsr_status next_block(const struct build *b, uint32_t block,
-                                  const struct nsr_form *env, uint32_t *next) {
+static uint32_t next_block(const struct build *b, uint32_t block,
+                           const struct nsr_form *env) {
   const struct nsr_block *k = &b->g->blocks[block];
-  struct nsr_insn x;
-  *next = k->succ[0];
   if (k->succ[1] == NSR_NONE)
-    return NSR_OK;
-  NSR_TRY(decode(b, k->first + k->n - 1, &x));
-  struct nsr_form taken = nsr_form_taken(env, &x);
-  bool known = taken.kind == NSR_FORM_CONST;
-  *next = known ? k->succ[!taken.base] : NSR_NONE;
-  return NSR_OK;
+    return k->succ[0];
+  struct nsr_form taken =
+      nsr_form_taken(env, &b->operations[k->first + k->n - 1]);
+  return taken.kind == NSR_FORM_CONST ? k->succ[!taken.base] : NSR_NONE;
 }
 
-static enum nsr_status run_block(const struct build *b, uint32_t block,
-                                 struct nsr_form *env) {
+static void run_block(const struct build *b, uint32_t block,
+                      struct nsr_form *env) {
   const struct nsr_block *k = &b->g->blocks[block];
-  const struct nsr_node *nodes = b->g->program->nodes[b->g->engine];
-  for (uint32_t i = k->first; i < k->first + k->n; i++) {
-    struct nsr_insn x;
-    if (nodes[i].dst < 0)
-      continue;
-    NSR_TRY(decode(b, i, &x));
-    nsr_forms_apply(env, &x);
-  }
-  return NSR_OK;
+  for (uint32_t i = k->first; i < k->first + k->n; i++)
+    nsr_forms_apply(env, &b->nodes[i], &b->operations[i]);
 }
 
 /* Follows the first iteration, and the header once more, from env in front of
@@ -232,8 +215,8 @@ static enum nsr_status count_back(struct build *b, uint32_t loop,
   nsr_forms_copy(before, env, b->nregs, set);
   *back = NSR_MANY;
   for (uint32_t i = 0; i <= l->nblocks; i++) {
-    NSR_TRY(run_block(b, at, env));
-    NSR_TRY(next_block(b, at, env, &at));
+    run_block(b, at, env);
+    at = next_block(b, at, env);
     if (at == NSR_NONE || (n == 1 && nsr_cfg_in_loop(b->g, at, loop)))
       break;
     n += at == l->header;
@@ -263,12 +246,14 @@ static void limit(const struct build *b, uint32_t i, uint32_t loop,
 
 /* loop: the innermost one around, NSR_NONE: none. */
 static enum nsr_status record(struct build *b, const struct nsr_form *env,
-                              uint32_t i, const struct nsr_insn *x,
-                              uint32_t loop) {
-  for (int o = 0; o < x->noperands; o++) {
-    if (x->operands[o].reg < 0)
+                              uint32_t i, uint32_t loop) {
+  const struct nsr_program *p = b->g->program;
+  struct nsr_insn x;
+  NSR_TRY(nsr_stream_decode(b->ctx, p->k, p->stream[b->g->engine], i, &x));
+  for (int o = 0; o < x.noperands; o++) {
+    if (x.operands[o].reg < 0)
       continue;
-    struct nsr_form f = env[x->operands[o].reg];
+    struct nsr_form f = env[x.operands[o].reg];
     limit(b, i, loop, &f);
     if (f.kind != NSR_FORM_UNKNOWN)
       NSR_APPEND(b->ctx, NSR_SCRATCH, &b->forms,
@@ -337,20 +322,19 @@ static enum nsr_status walk_arms(struct build *b, const struct nsr_item *it,
 static enum nsr_status walk_piece(struct build *b, const struct nsr_item *it,
                                   uint32_t loop, struct test *test,
                                   struct nsr_form *env) {
-  const struct nsr_node *nodes = b->g->program->nodes[b->g->engine];
   test->taken = nsr_form_unknown;
   for (uint32_t j = it->first; j < it->first + it->n; j++) {
-    struct nsr_insn x;
-    NSR_TRY(decode(b, j, &x));
-    NSR_TRY(record(b, env, j, &x, loop));
-    nsr_forms_apply(env, &x);
+    const struct nsr_node *n = &b->nodes[j];
+    if (n->addressed)
+      NSR_TRY(record(b, env, j, loop));
+    nsr_forms_apply(env, n, &b->operations[j]);
     const struct nsr_key_load *load =
-        x.desc->cls == NSR_LOAD ? nsr_congruence_load(b->c, b->g->engine, j)
-                                : NULL;
+        n->cls == NSR_LOAD ? nsr_congruence_load(b->c, b->g->engine, j) : NULL;
     if (load)
-      env[x.dst] = nsr_form_loaded(load->number, loop);
-    if (nodes[j].ctl == NSR_CTL_BR && !nodes[j].always)
-      *test = (struct test){(uint32_t)nodes[j].aux, nsr_form_taken(env, &x)};
+      env[n->dst] = nsr_form_loaded(load->number, loop);
+    if (n->ctl == NSR_CTL_BR && !n->always)
+      *test = (struct test){(uint32_t)n->aux,
+                            nsr_form_taken(env, &b->operations[j])};
   }
   return NSR_OK;
 }
@@ -385,11 +369,14 @@ enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
                                  const struct nsr_scopes *scopes,
                                  const struct nsr_congruence *c,
                                  struct nsr_values *out) {
+  const struct nsr_program *p = scopes->cfg->program;
   struct build b = {.ctx = ctx,
                     .t = scopes,
                     .c = c,
                     .g = scopes->cfg,
-                    .nregs = scopes->cfg->program->k->isa->registers};
+                    .nodes = p->nodes[scopes->cfg->engine],
+                    .operations = p->operations[scopes->cfg->engine],
+                    .nregs = p->k->isa->registers};
   struct nsr_form *env;
   struct nsr_mark mark = nsr_scratch_mark(ctx);
   size_t bits = nsr_bits_words(b.nregs) * sizeof(uint64_t);
