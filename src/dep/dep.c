@@ -139,8 +139,7 @@ struct found {
 };
 
 static struct found found_so_far(const struct search *s) {
-  return (struct found){s->p.deps.n, s->p.where.n, s->p.own.n,
-                        s->p.troubles.n};
+  return (struct found){s->p.deps.n, s->p.where.n, s->p.own.n, s->p.troubles.n};
 }
 
 static void forget_since(struct search *s, struct found x) {

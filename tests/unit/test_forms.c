@@ -14,14 +14,11 @@ enum { A, B, C, D, NREGS };
 /* Applies an operation to registers A (and C, of SEL) and B, into D. */
 static struct nsr_form apply(enum nsr_ctl op, struct nsr_form a,
                              struct nsr_form b, struct nsr_form c) {
-  struct nsr_insn_desc desc = {.cls = NSR_CONTROL, .ctl = op};
+  struct nsr_node n = {.cls = NSR_CONTROL, .ctl = (uint8_t)op, .dst = D};
   struct nsr_form env[NREGS] = {a, b, c, nsr_form_unknown};
-  struct nsr_insn x = {.desc = &desc,
-                       .dst = D,
-                       .cond = C,
-                       .a = {.is_reg = true, .v = A},
-                       .b = {.is_reg = true, .v = B}};
-  nsr_forms_apply(env, &x);
+  struct nsr_operation x = {
+      .cond = C, .a = {.is_reg = true, .v = A}, .b = {.is_reg = true, .v = B}};
+  nsr_forms_apply(env, &n, &x);
   return env[D];
 }
 
