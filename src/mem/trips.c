@@ -29,6 +29,8 @@ struct counting {
   struct nsr_ctx *ctx;
   const struct nsr_cfg *g;
   const struct nsr_stream *s;
+  const struct nsr_node *nodes;
+  const struct nsr_operation *operations;
   /* A place by block, so that each loop is a run of them and a way that goes
    * back to no header only goes up. */
   uint32_t *place;
@@ -50,11 +52,6 @@ uint64_t nsr_trips_times(uint64_t a, uint64_t b) {
 
 uint64_t nsr_trips_plus(uint64_t a, uint64_t b) {
   return a > NSR_ENDLESS - b ? NSR_ENDLESS : a + b;
-}
-
-static enum nsr_status decode(const struct counting *c, uint32_t i,
-                              struct nsr_insn *x) {
-  return nsr_stream_decode(c->ctx, c->g->program->k, c->s, i, x);
 }
 
 /* Sizes of subtrees from the leaves up, then places from the root down. */
@@ -104,7 +101,7 @@ static enum nsr_status find_places(struct counting *c, uint32_t **order) {
 static enum nsr_status list_definitions(struct counting *c,
                                         const uint32_t *order) {
   const struct nsr_cfg *g = c->g;
-  const struct nsr_node *nodes = g->program->nodes[g->engine];
+  const struct nsr_node *nodes = c->nodes;
   uint32_t n = g->program->k->isa->registers, *next;
   NSR_NEW(c->ctx, NSR_SCRATCH, c->first, n + 1);
   NSR_NEW(c->ctx, NSR_SCRATCH, next, n);
@@ -219,66 +216,55 @@ static struct interval loaded(const struct counting *c, uint32_t insn) {
   return (struct interval){true, k->tensors[t].lo, k->tensors[t].hi};
 }
 
-static enum nsr_status value(struct counting *c, const struct nsr_val *v,
-                             uint32_t at, uint32_t loop, int steps,
-                             struct interval *out);
+static struct interval value(struct counting *c, const struct nsr_val *v,
+                             uint32_t at, uint32_t loop, int steps);
 
 /* What instruction i puts into its register. */
-static enum nsr_status result(struct counting *c, uint32_t i, int steps,
-                              struct interval *out) {
-  struct nsr_insn x;
-  struct interval b;
-  *out = (struct interval){0};
-  NSR_TRY(decode(c, i, &x));
-  if (x.desc->cls == NSR_LOAD)
-    *out = loaded(c, i);
-  if (x.desc->cls != NSR_CONTROL)
-    return NSR_OK;
-  if (x.desc->ctl == NSR_CTL_MOV)
-    return value(c, &x.a, i, NSR_NONE, steps, out);
-  if (x.desc->ctl != NSR_CTL_ADD && x.desc->ctl != NSR_CTL_SUB)
-    return NSR_OK;
-  NSR_TRY(value(c, &x.a, i, NSR_NONE, steps, out));
-  NSR_TRY(value(c, &x.b, i, NSR_NONE, steps, &b));
-  bool sub = x.desc->ctl == NSR_CTL_SUB;
-  out->lo += sub ? -b.hi : b.lo;
-  out->hi += sub ? -b.lo : b.hi;
-  out->known &= b.known && out->lo >= INT32_MIN && out->hi <= INT32_MAX;
-  return NSR_OK;
+static struct interval result(struct counting *c, uint32_t i, int steps) {
+  const struct nsr_node *n = &c->nodes[i];
+  const struct nsr_operation *x = &c->operations[i];
+  bool sub = n->ctl == NSR_CTL_SUB;
+  if (n->cls == NSR_LOAD)
+    return loaded(c, i);
+  if (n->cls != NSR_CONTROL ||
+      !(n->ctl == NSR_CTL_MOV || n->ctl == NSR_CTL_ADD || sub))
+    return (struct interval){0};
+  struct interval a = value(c, &x->a, i, NSR_NONE, steps);
+  if (n->ctl == NSR_CTL_MOV)
+    return a;
+  struct interval b = value(c, &x->b, i, NSR_NONE, steps);
+  a.lo += sub ? -b.hi : b.lo;
+  a.hi += sub ? -b.lo : b.hi;
+  a.known &= b.known && a.lo >= INT32_MIN && a.hi <= INT32_MAX;
+  return a;
 }
 
 /* A value in front of instruction `at`; a register's before the loop. */
-static enum nsr_status value(struct counting *c, const struct nsr_val *v,
-                             uint32_t at, uint32_t loop, int steps,
-                             struct interval *out) {
-  *out = (struct interval){0};
-  if (!v->is_reg) {
-    *out = constant(v->v);
-    return NSR_OK;
-  }
+static struct interval value(struct counting *c, const struct nsr_val *v,
+                             uint32_t at, uint32_t loop, int steps) {
+  if (!v->is_reg)
+    return constant(v->v);
   uint32_t d = steps ? reaching(c, v->v, at, loop) : NSR_NONE;
-  return d == NSR_NONE ? NSR_OK : result(c, c->defs[d].insn, steps - 1, out);
+  return d == NSR_NONE ? (struct interval){0}
+                       : result(c, c->defs[d].insn, steps - 1);
 }
 
 /* ---- loops */
 
 /* The constant that the loop adds to a register in each iteration, 0: it does
  * anything else with it. */
-static enum nsr_status step_of(struct counting *c, uint32_t loop, int reg,
-                               int32_t *step) {
+static int32_t step_of(const struct counting *c, uint32_t loop, int reg) {
   struct places in = defined_in(c, reg, loop);
   const struct definition *d = &c->defs[in.first];
-  struct nsr_insn x;
-  *step = 0;
   if (in.end - in.first != 1 || !c->every[d->block])
-    return NSR_OK;
-  NSR_TRY(decode(c, d->insn, &x));
-  bool add = x.desc->ctl == NSR_CTL_ADD, sub = x.desc->ctl == NSR_CTL_SUB;
-  if (x.desc->cls != NSR_CONTROL || !(add || sub) || !x.a.is_reg ||
-      x.a.v != reg || x.b.is_reg || x.b.v == INT32_MIN)
-    return NSR_OK;
-  *step = sub ? -x.b.v : x.b.v;
-  return NSR_OK;
+    return 0;
+  const struct nsr_node *n = &c->nodes[d->insn];
+  const struct nsr_operation *x = &c->operations[d->insn];
+  bool add = n->ctl == NSR_CTL_ADD, sub = n->ctl == NSR_CTL_SUB;
+  if (n->cls != NSR_CONTROL || !(add || sub) || !x->a.is_reg || x->a.v != reg ||
+      x->b.is_reg || x->b.v == INT32_MIN)
+    return 0;
+  return sub ? -x->b.v : x->b.v;
 }
 
 static bool changes_in(const struct counting *c, uint32_t loop, int reg) {
@@ -335,53 +321,45 @@ static bool starts_anew(struct counting *c, uint32_t loop, int reg) {
 }
 
 /* Of one test in each iteration, with a way out of the loop. */
-static enum nsr_status count_test(struct counting *c, uint32_t loop,
-                                  uint32_t block, uint64_t *most) {
+static uint64_t count_test(struct counting *c, uint32_t loop, uint32_t block) {
   const struct nsr_block *b = &c->g->blocks[block];
-  uint32_t at = b->first + b->n - 1, header = c->g->loops[loop].header;
-  struct nsr_insn x;
-  *most = NSR_ENDLESS;
+  uint32_t at = c->g->blocks[c->g->loops[loop].header].first;
   bool in0 = nsr_cfg_in_loop(c->g, b->succ[0], loop);
   if (b->succ[1] == NSR_NONE || in0 == nsr_cfg_in_loop(c->g, b->succ[1], loop))
-    return NSR_OK;
-  NSR_TRY(decode(c, at, &x));
-  enum nsr_cc stay = in0 ? (enum nsr_cc)x.cc : inverse((enum nsr_cc)x.cc);
+    return NSR_ENDLESS;
+  const struct nsr_operation *x = &c->operations[b->first + b->n - 1];
+  enum nsr_cc stay = in0 ? (enum nsr_cc)x->cc : inverse((enum nsr_cc)x->cc);
   for (int side = 0; side < 2; side++) {
-    struct nsr_val v = side ? x.b : x.a, w = side ? x.a : x.b;
-    struct interval start, bound;
-    int32_t step;
-    if (!v.is_reg || (w.is_reg && changes_in(c, loop, w.v)))
+    const struct nsr_val *v = side ? &x->b : &x->a, *w = side ? &x->a : &x->b;
+    if (!v->is_reg || (w->is_reg && changes_in(c, loop, w->v)))
       continue;
-    NSR_TRY(step_of(c, loop, v.v, &step));
-    if (step == 0 || !starts_anew(c, loop, v.v))
+    int32_t step = step_of(c, loop, v->v);
+    if (step == 0 || !starts_anew(c, loop, v->v))
       continue;
-    NSR_TRY(value(c, &v, c->g->blocks[header].first, loop, MAX_STEPS, &start));
-    NSR_TRY(value(c, &w, c->g->blocks[header].first, loop, MAX_STEPS, &bound));
-    *most = passes(side ? swapped(stay) : stay, step, start, bound);
-    return NSR_OK;
+    struct interval start = value(c, v, at, loop, MAX_STEPS);
+    struct interval bound = value(c, w, at, loop, MAX_STEPS);
+    return passes(side ? swapped(stay) : stay, step, start, bound);
   }
-  return NSR_OK;
+  return NSR_ENDLESS;
 }
 
 /* A loop's iterations in a trip, at most. */
-static enum nsr_status count_loop(struct counting *c, uint32_t loop,
-                                  uint64_t *most) {
+static uint64_t count_loop(struct counting *c, uint32_t loop) {
   const struct nsr_loop *l = &c->g->loops[loop];
-  *most = NSR_ENDLESS;
+  uint64_t most = NSR_ENDLESS;
   if (c->effort == 0)
-    return NSR_OK;
+    return most;
   nsr_cfg_every(c->g, loop, c->every);
   for (uint32_t i = 0; i < l->nblocks; i++) {
-    uint64_t n;
     if (!c->every[l->blocks[i]] || c->g->blocks[l->blocks[i]].loop != loop)
       continue;
-    NSR_TRY(count_test(c, loop, l->blocks[i], &n));
-    n = nsr_trips_plus(n, 1); /* the last iteration does not pass it */
-    *most = n < *most ? n : *most;
+    /* the last iteration does not pass it */
+    uint64_t n = nsr_trips_plus(count_test(c, loop, l->blocks[i]), 1);
+    most = n < most ? n : most;
   }
   for (uint32_t i = 0; i < l->nblocks; i++)
     c->every[l->blocks[i]] = false;
-  return NSR_OK;
+  return most;
 }
 
 /* All loops, as one engine says. */
@@ -394,11 +372,10 @@ static enum nsr_status count_loops(struct counting *c, const struct nsr_tree *t,
   NSR_TRY(list_definitions(c, order));
   c->effort = ENOUGH + EFFORT * (uint64_t)c->g->nblocks;
   for (uint32_t s = 1; s < t->nscopes; s++) {
-    uint64_t n;
     if (t->scopes[s].kind != NSR_SCOPE_LOOP || !nsr_common_runs(t, s, e))
       continue;
     uint32_t entry = t->local[e].scopes[t->scopes[s].local[e]].entry;
-    NSR_TRY(count_loop(c, c->g->blocks[c->g->block_of[entry]].loop, &n));
+    uint64_t n = count_loop(c, c->g->blocks[c->g->block_of[entry]].loop);
     out[s] = n < out[s] ? n : out[s];
   }
   return NSR_OK;
@@ -411,8 +388,11 @@ enum nsr_status nsr_trips_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
     (*out)[s] = t->scopes[s].kind == NSR_SCOPE_LOOP ? NSR_ENDLESS : 1;
   for (int e = 0; e < NSR_MAX_ENGINES; e++) {
     struct nsr_mark mark = nsr_scratch_mark(ctx);
-    struct counting c = {
-        .ctx = ctx, .g = t->local[e].cfg, .s = t->program->stream[e]};
+    struct counting c = {.ctx = ctx,
+                         .g = t->local[e].cfg,
+                         .s = t->program->stream[e],
+                         .nodes = t->program->nodes[e],
+                         .operations = t->program->operations[e]};
     if (!c.s)
       continue;
     NSR_TRY(count_loops(&c, t, *out));
