@@ -88,6 +88,32 @@ static void set_symbolic(const struct nsr_distances *x,
   d->exact = d->sure = false;
 }
 
+static bool stays(const struct nsr_form *f) {
+  return f->kind == NSR_FORM_CONST && !nsr_form_symbolic(f) && !f->trip;
+}
+
+/* Whether addresses differ by iteration, or not, and meet: p and c run in each
+ * iteration of a loop. */
+static bool meets_in_each(const struct nsr_distances *x, uint32_t k, bool may,
+                          const struct nsr_dep *d) {
+  return d->exact && k == 0 && !may && nsr_distance_every(x, d->p, d->loop) &&
+         nsr_distance_every(x, d->c, d->loop);
+}
+
+/* Of addresses that stay, which most do: as near as the order of the text
+ * allows. */
+static void set_fixed(const struct nsr_distances *x, struct nsr_lag_of of,
+                      struct nsr_dep *d) {
+  d->loop = inner_loop(x->tree, d);
+  d->distance = !of.together;
+  d->exact = d->loop != NSR_NONE;
+  if (d->exact)
+    set_lag(x, false, d->distance, d);
+  else
+    set_most_recent(d);
+  d->sure = meets_in_each(x, d->distance, of.may, d);
+}
+
 static bool advances(const struct nsr_pattern *p) {
   return p->form.kind == NSR_FORM_AFFINE;
 }
@@ -96,6 +122,10 @@ bool nsr_lag_set(const struct nsr_distances *x, const struct nsr_pattern *p,
                  const struct nsr_pattern *c, struct nsr_lag_of of,
                  struct nsr_dep *d) {
   const struct nsr_tree *t = x->tree;
+  if (stays(&p->form) && stays(&c->form)) {
+    set_fixed(x, of, d);
+    return true;
+  }
   bool trip = p->form.trip || c->form.trip;
   uint32_t inner = inner_loop(t, d);
   bool symbolic = nsr_form_symbolic(&p->form);
@@ -127,9 +157,7 @@ bool nsr_lag_set(const struct nsr_distances *x, const struct nsr_pattern *p,
     set_most_recent(d);
   d->distance = (uint8_t)(k < UINT8_MAX ? k : UINT8_MAX);
   d->exact = exact;
-  d->sure = exact && k == 0 && !of.may &&
-            nsr_distance_every(x, d->p, d->loop) &&
-            nsr_distance_every(x, d->c, d->loop);
+  d->sure = meets_in_each(x, k, of.may, d);
   return true;
 }
 

@@ -287,6 +287,21 @@ static enum nsr_status apply(struct walk *w, uint32_t *env, uint32_t i) {
   return NSR_OK;
 }
 
+/* ---- registers of a set */
+
+static uint32_t first_of(const struct walk *w, const uint64_t *set) {
+  return nsr_bits_next(set, w->nregs, 0);
+}
+
+static uint32_t next_of(const struct walk *w, const uint64_t *set, uint32_t r) {
+  return nsr_bits_next(set, w->nregs, r + 1);
+}
+
+static void forget(const struct walk *w, const uint64_t *set, uint32_t *env) {
+  for (uint32_t r = first_of(w, set); r < w->nregs; r = next_of(w, set, r))
+    env[r] = unknown(w->n);
+}
+
 /* ---- loops */
 
 static const struct nsr_loop *loop_of(const struct walk *w, uint32_t scope) {
@@ -387,16 +402,15 @@ static enum nsr_status enter_loop(struct walk *w, uint32_t scope, uint32_t name,
   NSR_TAKE(&w->envs, at);
   NSR_TAKE(&w->envs, phi);
   memset(phi, 0, w->nregs * sizeof *phi);
-  for (uint32_t r = 0; r < w->nregs; r++)
-    at[r] = !nsr_bit(set, r)  ? env[r]
-            : nsr_bit(odd, r) ? unknown(w->n)
-                              : make(w->n, START, r, 0, 0);
+  memcpy(at, env, w->nregs * sizeof *at);
+  for (uint32_t r = first_of(w, set); r < w->nregs; r = next_of(w, set, r))
+    at[r] = nsr_bit(odd, r) ? unknown(w->n) : make(w->n, START, r, 0, 0);
   run_round(w, scope, every, odd, at);
   for (bool more = true; more;) {
     more = false;
-    for (uint32_t r = 0; r < w->nregs; r++) {
+    for (uint32_t r = first_of(w, set); r < w->nregs; r = next_of(w, set, r)) {
       struct step s = {w->n, r, phi, true};
-      if (!nsr_bit(set, r) || nsr_bit(odd, r) || phi[r])
+      if (nsr_bit(odd, r) || phi[r])
         continue;
       NSR_TRY(start_step(w->n));
       uint32_t step = substitute(&s, at[r], MAX_DEPTH);
@@ -406,9 +420,8 @@ static enum nsr_status enter_loop(struct walk *w, uint32_t scope, uint32_t name,
       more = true;
     }
   }
-  for (uint32_t r = 0; r < w->nregs; r++)
-    if (nsr_bit(set, r))
-      env[r] = phi[r] ? phi[r] : unknown(w->n);
+  for (uint32_t r = first_of(w, set); r < w->nregs; r = next_of(w, set, r))
+    env[r] = phi[r] ? phi[r] : unknown(w->n);
   nsr_piece_give(&w->envs, at);
   nsr_piece_give(&w->envs, phi);
   return NSR_OK;
@@ -465,9 +478,7 @@ static enum nsr_status walk_loop(struct walk *w, uint32_t scope,
   if (s->barrier)
     w->region = make(w->n, REGION, 3, name, 0);
   s->key = loop_key(w, scope, name);
-  for (uint32_t r = 0; r < w->nregs; r++)
-    if (nsr_bit(set, r))
-      env[r] = unknown(w->n);
+  forget(w, set, env);
   return NSR_OK;
 }
 
@@ -500,9 +511,7 @@ static enum nsr_status walk_island(struct walk *w, uint32_t scope,
   uint64_t *set;
   NSR_NEW(w->n->ctx, NSR_SCRATCH, set, nsr_bits_words(w->nregs));
   nsr_scopes_sets(w->t, scope, NULL, set, NULL);
-  for (uint32_t r = 0; r < w->nregs; r++)
-    if (nsr_bit(set, r))
-      env[r] = unknown(w->n);
+  forget(w, set, env);
   if (w->t->scopes[scope].barrier)
     w->region = make(w->n, REGION, 6, w->places++, 0);
   return NSR_OK;

@@ -32,18 +32,6 @@ struct build {
   bool last_round;
 };
 
-uint32_t nsr_common_loop(const struct nsr_tree *t, uint32_t scope) {
-  while (scope != NSR_NONE && t->scopes[scope].kind != NSR_SCOPE_LOOP)
-    scope = t->scopes[scope].parent;
-  return scope;
-}
-
-uint32_t nsr_common_shared(const struct nsr_tree *t, uint32_t a, uint32_t b) {
-  while (!nsr_common_in(t, b, a))
-    a = t->scopes[a].parent;
-  return a;
-}
-
 bool nsr_common_first(const struct nsr_tree *t, uint32_t w) {
   const struct nsr_common *s = &t->scopes[t->works[w].nested];
   int e = 0;

@@ -136,9 +136,19 @@ static inline bool nsr_common_runs(const struct nsr_tree *t, uint32_t scope,
 bool nsr_common_first(const struct nsr_tree *t, uint32_t w);
 
 /* The innermost scope around both. */
-uint32_t nsr_common_shared(const struct nsr_tree *t, uint32_t a, uint32_t b);
+static inline uint32_t nsr_common_shared(const struct nsr_tree *t, uint32_t a,
+                                         uint32_t b) {
+  while (!nsr_common_in(t, b, a))
+    a = t->scopes[a].parent;
+  return a;
+}
 /* The innermost loop that is or encloses a scope, NSR_NONE: none. */
-uint32_t nsr_common_loop(const struct nsr_tree *t, uint32_t scope);
+static inline uint32_t nsr_common_loop(const struct nsr_tree *t,
+                                       uint32_t scope) {
+  while (scope != NSR_NONE && t->scopes[scope].kind != NSR_SCOPE_LOOP)
+    scope = t->scopes[scope].parent;
+  return scope;
+}
 /* Needs a program; makes the scope trees and unifies them. Barriers pair by
  * id and order; where they cannot, both places are named (NSR_E_FAULT).
  * Refuses scopes with a barrier that some engine may run differently. doubts:

@@ -290,8 +290,11 @@ static void set_all(const struct nsr_round *r, struct nsr_form *to,
 static uint32_t turn(struct nsr_round *r, const struct seek *k,
                      int32_t *values) {
   uint32_t left = 2 * MOST_ROUNDS, n = 0;
+  bool any = false;
   for (size_t i = 0; i < r->set.n; i++)
-    k->turns[r->set.v[i]] = may_turn(k, r->set.v[i]);
+    any |= k->turns[r->set.v[i]] = may_turn(k, r->set.v[i]);
+  if (!any)
+    return 0;
   set_all(r, k->env, k->before);
   while (left-- > 0 && n < MOST_ROUNDS) {
     start_round(r, k, values + (size_t)n * r->nregs);
