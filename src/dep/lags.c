@@ -58,13 +58,8 @@ static void set_most_recent(struct nsr_dep *d) {
   d->front = d->once = false;
 }
 
-static uint32_t inner_loop(const struct nsr_tree *t, const struct nsr_dep *d) {
-  return nsr_common_loop(
-      t, nsr_common_shared(t, t->works[d->p].scope, t->works[d->c].scope));
-}
-
-void nsr_lag_guess(const struct nsr_tree *t, bool together, struct nsr_dep *d) {
-  d->loop = inner_loop(t, d);
+void nsr_lag_guess(uint32_t inner, bool together, struct nsr_dep *d) {
+  d->loop = inner;
   set_most_recent(d);
   d->distance = !together;
   d->exact = d->sure = false;
@@ -104,7 +99,7 @@ static bool meets_in_each(const struct nsr_distances *x, uint32_t k, bool may,
  * allows. */
 static void set_fixed(const struct nsr_distances *x, struct nsr_lag_of of,
                       struct nsr_dep *d) {
-  d->loop = inner_loop(x->tree, d);
+  d->loop = of.inner;
   d->distance = !of.together;
   d->exact = d->loop != NSR_NONE;
   if (d->exact)
@@ -127,23 +122,22 @@ bool nsr_lag_set(const struct nsr_distances *x, const struct nsr_pattern *p,
     return true;
   }
   bool trip = p->form.trip || c->form.trip;
-  uint32_t inner = inner_loop(t, d);
   bool symbolic = nsr_form_symbolic(&p->form);
   if (!nsr_form_related(&p->form, &c->form) ||
       (symbolic && p->form.symbol_loop != NSR_NONE)) {
-    d->loop = inner;
+    d->loop = of.inner;
     set_symbolic(x, p, c, of.together, d);
     return true;
   }
   d->loop = counting_loop(t, &p->form, &c->form, d);
   bool exact = d->loop != NSR_NONE;
   if (!exact) {
-    d->loop = inner;
-    exact = (symbolic || inner != NSR_NONE) && p->form.kind == NSR_FORM_CONST &&
-            c->form.kind == NSR_FORM_CONST;
+    d->loop = of.inner;
+    exact = (symbolic || of.inner != NSR_NONE) &&
+            p->form.kind == NSR_FORM_CONST && c->form.kind == NSR_FORM_CONST;
   }
   /* a loop inside that one may be around both */
-  uint32_t k = !of.together && inner == d->loop;
+  uint32_t k = !of.together && of.inner == d->loop;
   if (trip && of.outside) /* others may wait for what is behind the loop */
     exact = false;
   if (exact)

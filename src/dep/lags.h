@@ -7,6 +7,7 @@
 #include "dep/distance.h"
 
 struct nsr_lag_of {
+  uint32_t inner; /* the innermost loop around both, NSR_NONE: none */
   bool together; /* in one execution of a body around both */
   bool may;      /* one of them touches some of its bytes only */
   bool outside;  /* others take part */
@@ -19,7 +20,7 @@ bool nsr_lag_set(const struct nsr_distances *x, const struct nsr_pattern *p,
                  struct nsr_dep *d);
 
 /* The same where nobody knows what they touch: the most recent one. */
-void nsr_lag_guess(const struct nsr_tree *t, bool together, struct nsr_dep *d);
+void nsr_lag_guess(uint32_t inner, bool together, struct nsr_dep *d);
 
 /* to asks for what both ask for. */
 void nsr_lag_merge(const struct nsr_tree *t, struct nsr_dep *to,

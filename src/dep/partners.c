@@ -15,13 +15,23 @@ enum { MAX_OPEN = 16 };
 
 /* ---- pairs */
 
+/* The innermost loop around the work that looks and another one, NSR_NONE:
+ * none. */
+static uint32_t inner_loop(const struct nsr_partners *s, uint32_t p) {
+  for (size_t i = 0; i < s->loops.n; i++)
+    if (p >= s->loops.v[i].first && p < s->loops.v[i].end)
+      return s->loops.v[i].scope;
+  return NSR_NONE;
+}
+
 /* Sets distance, lag and sureness of a pair, in one execution of a body around
  * both (together) or not; false: it never conflicts. */
 static bool set_distance(const struct nsr_partners *s, const struct nsr_site *x,
                          bool together, struct nsr_dep *d) {
   return nsr_lag_set(s->d, &s->sites.groups[x->group].pattern,
                      &s->sites.groups[s->site->group].pattern,
-                     (struct nsr_lag_of){.together = together,
+                     (struct nsr_lag_of){.inner = inner_loop(s, x->work),
+                                         .together = together,
                                          .may = x->may || s->site->may,
                                          .outside = s->outside},
                      d);
@@ -260,7 +270,7 @@ static enum nsr_status guess(struct nsr_partners *s,
   *lag = 0;
   *out = ORDERED;
   NSR_TRY(any_of_its_bytes(s, &d.where));
-  nsr_lag_guess(s->t, e->work < s->w, &d);
+  nsr_lag_guess(inner_loop(s, e->work), e->work < s->w, &d);
   return automatic(s, x) ? note_own(s, e->work)
                          : look_at_pair(s, NULL, &d, out);
 }
@@ -605,7 +615,8 @@ enum nsr_status nsr_partners_prepare(struct nsr_partners *s) {
   for (uint32_t i = 0; i < s->sites.nsites; i++)
     s->outside |= s->sites.sites[i].external;
   s->where.v = s->sites.where;
-  s->where.n = s->where.cap = s->sites.nlinks;
+  s->where.n = s->sites.nlinks;
+  s->where.cap = s->sites.nwhere;
   for (uint32_t w = 0; w < t->nworks; w++)
     if (t->works[w].marker && t->works[w].insn != NSR_NONE)
       NSR_PUSH(s->ctx, NSR_SCRATCH, &s->marks[t->works[w].channel], w);

@@ -309,7 +309,8 @@ static enum nsr_status find_links(struct finder *f, size_t most,
     f->groups.v[g].linked = conflicts.crowd[g] > 0;
   }
   NSR_NEW(f->ctx, NSR_SCRATCH, links, conflicts.n);
-  NSR_NEW(f->ctx, NSR_SCRATCH, where, conflicts.n);
+  out->nwhere = conflicts.n + (out->ncrowds ? conflicts.n / 8 : 0);
+  NSR_NEW(f->ctx, NSR_SCRATCH, where, out->nwhere);
   for (uint32_t i = 0; i < conflicts.n; i++) {
     const struct nsr_conflict *c = &conflicts.v[i];
     if (nsr_facts_disjoint(f->t->program->facts, f->groups.v[c->a].tensor,
@@ -323,7 +324,7 @@ static enum nsr_status find_links(struct finder *f, size_t most,
         (struct nsr_site_link){c->a, c->b, (uint8_t)c->overlap};
   }
   struct nsr_kept kept[] = {{links, out->nlinks * sizeof *links},
-                            {where, out->nlinks * sizeof *where}};
+                            {where, out->nwhere * sizeof *where}};
   NSR_TRY(nsr_scratch_release_but(f->ctx, mark, kept, 2));
   out->links = kept[0].p;
   out->where = kept[1].p;

@@ -50,7 +50,8 @@ struct nsr_sites {
   const uint32_t *first;        /* by work: first[w]..first[w+1]-1 */
   const struct nsr_site_group *groups;
   const struct nsr_site_link *links;
-  struct nsr_bytes *where; /* by link: common bytes */
+  struct nsr_bytes *where; /* by link: common bytes .. */
+  size_t nwhere;           /* .. and room for those of crowds */
   const uint32_t *ups;     /* each link between two groups once, at the group
                               with fewer links */
 };
