@@ -82,29 +82,40 @@ static uint32_t hash(const struct nsr_key_node *x) {
   return (uint32_t)(h ^ (h >> 32));
 }
 
-/* Nodes lie all over the place: only those of equal hashes are looked at. */
+/* Whether a slot holds the node. Only those of equal hashes are looked at. */
+static bool holds(const struct numbers *n, const struct slot *s,
+                  const struct nsr_key_node *x, uint32_t h) {
+  return s->hash == h && memcmp(&n->nodes.v[s->node - 1], x, sizeof *x) == 0;
+}
+
+/* The node's slot, or a free one: among a few by the newest of what it is made
+ * of, so that what is made at one time is near, else anywhere by its hash. */
 static size_t find_slot(const struct numbers *n, const struct nsr_key_node *x,
                         uint32_t h) {
-  size_t s = h & (n->nslots - 1);
-  while (n->slots[s].node &&
-         (n->slots[s].hash != h ||
-          memcmp(&n->nodes.v[n->slots[s].node - 1], x, sizeof *x) != 0))
+  enum { SPREAD = 8, NEAR = 8 };
+  uint32_t newest = x->a > x->b ? x->a : x->b;
+  newest = newest > x->c ? newest : x->c;
+  size_t s = 2 * (size_t)newest + h % SPREAD;
+  for (int i = 0; i < NEAR; i++, s++) {
+    s &= n->nslots - 1;
+    if (!n->slots[s].node || holds(n, &n->slots[s], x, h))
+      return s;
+  }
+  s = h & (n->nslots - 1);
+  while (n->slots[s].node && !holds(n, &n->slots[s], x, h))
     s = (s + 1) & (n->nslots - 1);
   return s;
 }
 
 static enum nsr_status resize(struct numbers *n, size_t size) {
-  struct slot *slots;
-  NSR_NEW(n->ctx, NSR_SCRATCH, slots, size);
-  for (size_t i = 0; i < n->nslots; i++) {
-    size_t s = n->slots[i].hash & (size - 1);
-    while (n->slots[i].node && slots[s].node)
-      s = (s + 1) & (size - 1);
-    if (n->slots[i].node)
-      slots[s] = n->slots[i];
-  }
-  n->slots = slots;
+  NSR_NEW(n->ctx, NSR_SCRATCH, n->slots, size);
   n->nslots = size;
+  for (uint32_t i = 0; i < n->nodes.n; i++) { /* all different */
+    const struct nsr_key_node *x = &n->nodes.v[i];
+    uint32_t h = hash(x);
+    if (x->kind != UNIQUE)
+      n->slots[find_slot(n, x, h)] = (struct slot){h, i + 1};
+  }
   return NSR_OK;
 }
 
