@@ -190,11 +190,15 @@ static uint32_t most_lag(const struct search *s,
   return period;
 }
 
+/* Pairs of a work, about; so there is room for all, mostly. */
+enum { PAIRS = 8 };
+
 static enum nsr_status prepare(struct search *s, size_t most) {
   const struct nsr_tree *t = s->t;
   NSR_TRY(nsr_sites_find(s->ctx, s->p.d, most, &s->p.sites));
   NSR_TRY(nsr_partners_prepare(&s->p));
   NSR_NEW(s->ctx, NSR_SCRATCH, s->first, t->nworks + 1);
+  NSR_REGROW(s->ctx, NSR_SCRATCH, &s->p.deps, PAIRS * (size_t)t->nworks);
   NSR_TRY(nsr_walk_new(s->ctx, t, true, &s->p.walk));
   for (uint32_t i = 0; i < s->p.sites.nsites; i++)
     if (s->p.sites.groups[s->p.sites.sites[i].group].linked)

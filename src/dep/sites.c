@@ -309,7 +309,7 @@ static enum nsr_status find_links(struct finder *f, size_t most,
     f->groups.v[g].linked = conflicts.crowd[g] > 0;
   }
   NSR_NEW(f->ctx, NSR_SCRATCH, links, conflicts.n);
-  out->nwhere = conflicts.n + (out->ncrowds ? conflicts.n / 8 : 0);
+  out->nwhere = conflicts.n + (out->ncrowds ? conflicts.n / 2 : 0);
   NSR_NEW(f->ctx, NSR_SCRATCH, where, out->nwhere);
   for (uint32_t i = 0; i < conflicts.n; i++) {
     const struct nsr_conflict *c = &conflicts.v[i];

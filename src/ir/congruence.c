@@ -630,6 +630,8 @@ enum nsr_status nsr_congruence_find(struct nsr_ctx *ctx,
   while (size < ninsns) /* most make few nodes */
     size *= 2;
   NSR_TRY(resize(&n, size));
+  NSR_REGROW(ctx, NSR_SCRATCH, &n.nodes, ninsns);
+  NSR_REGROW(ctx, NSR_SCRATCH, &n.known, ninsns);
   unknown(&n); /* number 0 */
   if (n.failed)
     return NSR_E_NOMEM;

@@ -44,13 +44,13 @@ static enum nsr_status push_work(struct build *b, uint32_t scope, int engine,
                                  uint32_t insn) {
   const struct nsr_node *n = &b->t->program->nodes[engine][insn];
   bool passes = n->channel < 0 && n->foreign_wait;
-  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->works,
-           (struct nsr_work){.engine = (uint8_t)engine,
-                             .channel = passes ? (int8_t)engine : n->channel,
-                             .passes = passes,
-                             .insn = insn,
-                             .scope = scope,
-                             .nested = NSR_NONE});
+  NSR_APPEND(b->ctx, NSR_SCRATCH, &b->works,
+             (struct nsr_work){.engine = (uint8_t)engine,
+                               .channel = passes ? (int8_t)engine : n->channel,
+                               .passes = passes,
+                               .insn = insn,
+                               .scope = scope,
+                               .nested = NSR_NONE});
   return NSR_OK;
 }
 
@@ -80,12 +80,12 @@ static uint32_t behind_last(const struct nsr_scopes *own,
 /* An element that stands for a private scope, for now by its local number. */
 static enum nsr_status push_private(struct build *b, uint32_t scope, int engine,
                                     uint32_t local, uint32_t behind) {
-  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->works,
-           (struct nsr_work){.engine = (uint8_t)engine,
-                             .channel = -1,
-                             .insn = behind,
-                             .scope = scope,
-                             .nested = local});
+  NSR_APPEND(b->ctx, NSR_SCRATCH, &b->works,
+             (struct nsr_work){.engine = (uint8_t)engine,
+                               .channel = -1,
+                               .insn = behind,
+                               .scope = scope,
+                               .nested = local});
   return NSR_OK;
 }
 
@@ -280,7 +280,7 @@ static enum nsr_status push_part(struct build *b, uint32_t scope,
                                  uint32_t *last, struct nsr_part part) {
   uint32_t id = (uint32_t)b->parts.n;
   part.next = NSR_NONE;
-  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->parts, part);
+  NSR_APPEND(b->ctx, NSR_SCRATCH, &b->parts, part);
   if (*last == NSR_NONE)
     b->scopes.v[scope].first_part = id;
   else
@@ -333,7 +333,7 @@ static enum nsr_status push_scope(struct build *b, uint32_t parent,
     }
   take_ends(b, &c);
   *out = (uint32_t)b->scopes.n;
-  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->scopes, c);
+  NSR_APPEND(b->ctx, NSR_SCRATCH, &b->scopes, c);
   return NSR_OK;
 }
 
@@ -410,7 +410,7 @@ static enum nsr_status build_group(struct build *b, const struct group *g) {
   take_ends(b, &c);
   if (c.engines & (c.engines - 1))
     NSR_PUSH(b->ctx, NSR_SCRATCH, &b->keys, s->key);
-  NSR_PUSH(b->ctx, NSR_SCRATCH, &b->scopes, c);
+  NSR_APPEND(b->ctx, NSR_SCRATCH, &b->scopes, c);
   return unify(b, id);
 }
 
@@ -433,6 +433,13 @@ static uint32_t find_like(const struct build *b, const struct nsr_scope *like,
   return NSR_NONE;
 }
 
+static bool any_elements(const struct build *b, uint32_t start) {
+  for (size_t w = start; w < b->works.n; w++)
+    if (b->works.v[w].nested != NSR_NONE)
+      return true;
+  return false;
+}
+
 /* Groups the elements of the works from start on; those of one engine keep
  * their order in every group: one in front of an element that has been grouped
  * stays alone. */
@@ -442,6 +449,9 @@ static enum nsr_status group_elements(struct build *b, uint32_t start,
   uint32_t *next; /* by element: the next one of its engine */
   bool *grouped;
   NSR_VEC(struct group) v = {0};
+  *n = 0;
+  if (!any_elements(b, start))
+    return NSR_OK;
   NSR_NEW(b->ctx, NSR_SCRATCH, grouped, end - start);
   NSR_NEW(b->ctx, NSR_SCRATCH, next, end - start);
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
