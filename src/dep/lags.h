@@ -8,9 +8,9 @@
 
 struct nsr_lag_of {
   uint32_t inner; /* the innermost loop around both, NSR_NONE: none */
-  bool together; /* in one execution of a body around both */
-  bool may;      /* one of them touches some of its bytes only */
-  bool outside;  /* others take part */
+  bool together;  /* in one execution of a body around both */
+  bool may;       /* one of them touches some of its bytes only */
+  bool outside;   /* others take part */
 };
 
 /* Sets loop, distance, lag and sureness of d, whose p and c touch bytes as
