@@ -83,27 +83,64 @@ static void count_older(const struct builder *b, struct nsr_chain_entry *e,
 }
 
 /* Sorts one list by chain, stably, into `sorted`; writers come first. */
-static enum nsr_status cut_list(struct builder *b, uint32_t list,
-                                struct nsr_chain_entry *sorted) {
+static void sort_list(const struct builder *b, uint32_t list,
+                      struct nsr_chain_entry *sorted) {
   uint32_t count[2 * NSR_MAX_CHANNELS] = {0}, at = b->first[list];
-  if (at == b->first[list + 1])
-    return NSR_OK;
   for (uint32_t i = b->first[list]; i < b->first[list + 1]; i++)
     count[chain_key(b, &b->entries[i])]++;
   for (uint32_t key = 0; key < 2 * NSR_MAX_CHANNELS; key++) {
     uint32_t n = count[key];
     count[key] = at;
-    if (n)
-      NSR_PUSH(b->ctx, NSR_SCRATCH, &b->chains,
-               (struct nsr_chain){.first = at,
-                                  .n = n,
-                                  .channel = (int8_t)(key % NSR_MAX_CHANNELS),
-                                  .writes = key < NSR_MAX_CHANNELS});
     at += n;
   }
   for (uint32_t i = b->first[list]; i < b->first[list + 1]; i++)
     sorted[count[chain_key(b, &b->entries[i])]++] = b->entries[i];
+}
+
+/* The same for lists with less than there are chains, which most are. */
+static void sort_short(const struct builder *b, uint32_t list,
+                       struct nsr_chain_entry *sorted) {
+  uint32_t first = b->first[list];
+  for (uint32_t i = first; i < b->first[list + 1]; i++) {
+    uint32_t key = chain_key(b, &b->entries[i]), j = i;
+    for (; j > first && chain_key(b, &sorted[j - 1]) > key; j--)
+      sorted[j] = sorted[j - 1];
+    sorted[j] = b->entries[i];
+  }
+}
+
+enum { SHORT = 8 };
+
+/* Makes the chains of a list. */
+static enum nsr_status cut_list(struct builder *b, uint32_t list,
+                                struct nsr_chain_entry *sorted) {
+  uint32_t end = b->first[list + 1], last = UINT32_MAX;
+  if (end - b->first[list] <= SHORT)
+    sort_short(b, list, sorted);
+  else
+    sort_list(b, list, sorted);
+  for (uint32_t i = b->first[list]; i < end; i++) {
+    uint32_t key = chain_key(b, &sorted[i]);
+    if (key == last) {
+      b->chains.v[b->chains.n - 1].n++;
+      continue;
+    }
+    last = key;
+    NSR_APPEND(b->ctx, NSR_SCRATCH, &b->chains,
+               (struct nsr_chain){.first = i,
+                                  .n = 1,
+                                  .channel = (int8_t)(key % NSR_MAX_CHANNELS),
+                                  .writes = key < NSR_MAX_CHANNELS});
+  }
   return NSR_OK;
+}
+
+static uint32_t count_writers(const struct builder *b,
+                              const struct nsr_chain_list *list) {
+  uint32_t n = 0;
+  while (n < list->n && b->chains.v[list->first + n].writes)
+    n++;
+  return n;
 }
 
 /* ---- boxes */
@@ -161,6 +198,7 @@ enum nsr_status nsr_chains_build(struct nsr_ctx *ctx,
     lists[l].first = (uint32_t)b.chains.n;
     NSR_TRY(cut_list(&b, l, sorted));
     lists[l].n = (uint32_t)b.chains.n - lists[l].first;
+    lists[l].nwriters = count_writers(&b, &lists[l]);
     for (uint32_t i = 0; l >= crowds && i < lists[l].n; i++)
       NSR_TRY(box_chain(&b, &b.chains.v[lists[l].first + i], sorted));
   }

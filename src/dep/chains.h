@@ -37,7 +37,8 @@ struct nsr_chain_box {
 };
 
 struct nsr_chain_list {
-  uint32_t first, n; /* its chains */
+  uint32_t first, n; /* its chains .. */
+  uint32_t nwriters; /* .. of which these come first */
 };
 
 struct nsr_chains {

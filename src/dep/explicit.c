@@ -68,10 +68,18 @@ static bool counts(const struct nsr_node *n) {
 
 /* ---- sets of who updates */
 
+/* Sets have room for whole words of so many semaphores. */
+enum { WORD = sizeof(uint64_t) };
+
 static void join(int8_t *set, const int8_t *more, uint32_t n) {
-  for (uint32_t s = 0; s < n; s++)
-    if (more[s] != NOBODY && more[s] != set[s])
-      set[s] = set[s] == NOBODY ? more[s] : SEVERAL;
+  for (uint32_t w = 0; w < n; w += WORD) {
+    uint64_t x, y;
+    memcpy(&x, set + w, sizeof x);
+    memcpy(&y, more + w, sizeof y);
+    for (uint32_t s = w; x != y && y != UINT64_MAX && s < w + WORD; s++)
+      if (more[s] != NOBODY && more[s] != set[s])
+        set[s] = set[s] == NOBODY ? more[s] : SEVERAL;
+  }
 }
 
 static void clear(int8_t *set, uint32_t n) { memset(set, NOBODY, n); }
@@ -584,7 +592,7 @@ static enum nsr_status number_semaphores(struct map *m) {
   for (uint32_t s = 0; s < n; s++)
     if (used[s])
       m->sem[s] = m->nsems++;
-  m->nsems += m->nsems == 0; /* a size that is none */
+  m->nsems = m->nsems ? (m->nsems + WORD - 1) / WORD * WORD : WORD;
   return NSR_OK;
 }
 

@@ -542,10 +542,12 @@ static enum nsr_status look_in_list(struct nsr_partners *s,
                                     const struct nsr_chain_list *list,
                                     uint32_t link, enum list_kind kind,
                                     bool writers) {
-  for (uint32_t i = list->first; i < list->first + list->n; i++) {
-    struct view v = {&s->chains.chains[i], link, kind, CROWD_EFFORT};
-    if (v.chain->writes == writers)
-      NSR_TRY(look_through(s, &v));
+  const struct nsr_chain *chains = s->chains.chains + list->first;
+  uint32_t from = writers ? 0 : list->nwriters;
+  uint32_t to = writers ? list->nwriters : list->n;
+  for (uint32_t i = from; i < to; i++) {
+    struct view v = {&chains[i], link, kind, CROWD_EFFORT};
+    NSR_TRY(look_through(s, &v));
   }
   return NSR_OK;
 }

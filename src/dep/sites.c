@@ -2,6 +2,7 @@
 #include "dep/sites.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -11,8 +12,9 @@
 /* What sites of one group have in common; no padding that is not 0. */
 struct key {
   struct nsr_footprint footprint; /* role R */
-  struct nsr_pattern pattern;     /* all 0 where nothing moves */
-  uint64_t tensor;                /* as in struct nsr_site_group */
+  uint32_t tensor;                /* as in struct nsr_site_group */
+  bool moves;
+  struct nsr_pattern pattern; /* void where nothing moves */
 };
 
 struct finder {
@@ -44,38 +46,57 @@ static void copy_footprint(struct nsr_footprint *out,
   memcpy(out->dims, f->dims, sizeof out->dims);
 }
 
+/* What counts of it. */
+static void copy_pattern(struct nsr_pattern *out, const struct nsr_pattern *p) {
+  memcpy(out, p, sizeof *out);
+  out->op.role = NSR_R;
+  out->op.acc = false;
+  out->op.dtype = nsr_dtype_bytes((enum nsr_dtype)p->op.dtype);
+  out->op.indexed_by = 0;
+}
+
 static void make_key(const struct nsr_footprint *footprint,
                      const struct nsr_pattern *pattern, bool moves,
                      uint32_t tensor, struct key *out) {
-  memset(out, 0, sizeof *out);
+  memset(&out->footprint, 0, sizeof out->footprint);
   copy_footprint(&out->footprint, footprint);
   out->tensor = tensor;
-  if (!moves)
-    return;
-  memcpy(&out->pattern, pattern, sizeof out->pattern);
-  out->pattern.op.role = NSR_R;
-  out->pattern.op.acc = false;
-  out->pattern.op.dtype = /* what counts of it */
-      nsr_dtype_bytes((enum nsr_dtype)pattern->op.dtype);
-  out->pattern.op.indexed_by = 0;
+  out->moves = moves;
+  if (moves)
+    copy_pattern(&out->pattern, pattern);
 }
 
-static uint64_t hash(const struct key *k) {
-  uint64_t words[sizeof *k / sizeof(uint64_t)];
-  uint64_t h = UINT64_C(0xcbf29ce484222325);
-  static_assert(sizeof words == sizeof *k, "whole words");
-  memcpy(words, k, sizeof words);
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    h = (h ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+static uint64_t hash_words(uint64_t h, const void *p, size_t size) {
+  uint64_t x;
+  for (size_t i = 0; i < size; i += sizeof x) {
+    memcpy(&x, (const char *)p + i, sizeof x);
+    h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
     h ^= h >> 32;
   }
   return h;
 }
 
+static uint64_t hash(const struct key *k) {
+  static_assert(sizeof k->footprint % sizeof(uint64_t) == 0 &&
+                    sizeof k->pattern % sizeof(uint64_t) == 0,
+                "whole words");
+  const struct nsr_footprint *f = &k->footprint;
+  size_t head = offsetof(struct nsr_footprint, dims);
+  uint64_t h = hash_words(k->tensor, f, head + f->ndims * sizeof *f->dims);
+  return k->moves ? hash_words(h, &k->pattern, sizeof k->pattern) : h;
+}
+
 static bool has_key(const struct nsr_site_group *g, const struct key *k) {
-  struct key x;
-  make_key(&g->footprint, &g->pattern, g->moves, g->tensor, &x);
-  return memcmp(&x, k, sizeof x) == 0;
+  struct nsr_footprint f = g->footprint;
+  struct nsr_pattern p;
+  f.role = NSR_R;
+  if (g->moves != k->moves || g->tensor != k->tensor ||
+      memcmp(&f, &k->footprint, sizeof f) != 0)
+    return false;
+  if (!k->moves)
+    return true;
+  copy_pattern(&p, &g->pattern);
+  return memcmp(&p, &k->pattern, sizeof p) == 0;
 }
 
 static size_t find_slot(const struct finder *f, const struct key *k,
