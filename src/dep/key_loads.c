@@ -124,9 +124,18 @@ static void check_pair(struct check *c, const struct span *spans, uint32_t a,
 static void check_beside(struct check *c, const struct nsr_deps *deps,
                          const struct nsr_dep *d) {
   uint32_t number = c->number[c->number[d->c] == NSR_NONE ? d->p : d->c];
-  bool unknown = deps->bytes[d->where].space == NSR_SPACE_ANYTHING;
-  if (number != NSR_NONE && d->unordered && unknown)
+  if (number != NSR_NONE && d->unordered &&
+      deps->bytes[d->where].space == NSR_SPACE_ANYTHING)
     c->doubtful[number] = true;
+}
+
+static void check_dep(struct check *c, const struct nsr_deps *deps,
+                      const struct span *spans, const struct nsr_dep *d) {
+  bool load = c->number[d->p] != NSR_NONE || c->number[d->c] != NSR_NONE;
+  if (!load || d->overlap == NSR_OVERLAP_NO)
+    return;
+  check_pair(c, spans, d->p, d->c);
+  check_beside(c, deps, d);
 }
 
 static enum nsr_status check_between(struct check *c,
@@ -134,10 +143,7 @@ static enum nsr_status check_between(struct check *c,
   struct span *spans;
   NSR_TRY(find_spans(c, &spans));
   for (uint32_t i = 0; i < deps->n; i++)
-    if (deps->deps[i].overlap != NSR_OVERLAP_NO) {
-      check_pair(c, spans, deps->deps[i].p, deps->deps[i].c);
-      check_beside(c, deps, &deps->deps[i]);
-    }
+    check_dep(c, deps, spans, &deps->deps[i]);
   for (uint32_t i = 0; i < deps->nown; i++)
     check_pair(c, spans, deps->own[i].p, deps->own[i].c);
   return NSR_OK;
@@ -190,6 +196,6 @@ enum nsr_status nsr_key_loads_check(struct nsr_ctx *ctx,
     if (c.doubtful[k->loads[i].number])
       NSR_PUSH(ctx, NSR_SCRATCH, doubts, k->loads[i]);
   if (doubts->n > n)
-    nsr_key_loads_sort(doubts->v, doubts->n);
+    NSR_TRY(nsr_key_loads_sort(ctx, doubts->v, doubts->n));
   return NSR_OK;
 }

@@ -493,6 +493,19 @@ static enum nsr_status walk_loop(struct walk *w, uint32_t scope,
   return NSR_OK;
 }
 
+/* The first register from r on with another number here than there; mostly
+ * there are few. */
+static uint32_t next_change(const struct walk *w, const uint32_t *here,
+                            const uint32_t *there, uint32_t r) {
+  enum { MANY = 8 };
+  while (r + MANY <= w->nregs &&
+         memcmp(here + r, there + r, MANY * sizeof *here) == 0)
+    r += MANY;
+  while (r < w->nregs && here[r] == there[r])
+    r++;
+  return r;
+}
+
 /* env: registers behind the branch, taken over by what the arm leaves where
  * it ran. */
 static enum nsr_status walk_arm(struct walk *w, uint32_t scope, uint32_t branch,
@@ -507,9 +520,9 @@ static enum nsr_status walk_arm(struct walk *w, uint32_t scope, uint32_t branch,
   NSR_TAKE(&w->envs, inner);
   memcpy(inner, before, w->nregs * sizeof *inner);
   NSR_TRY(walk_body(w, scope, inner));
-  for (uint32_t r = 0; r < w->nregs; r++)
-    if (inner[r] != before[r])
-      env[r] = make(w->n, JOIN, test, inner[r], env[r]);
+  for (uint32_t r = next_change(w, inner, before, 0); r < w->nregs;
+       r = next_change(w, inner, before, r + 1))
+    env[r] = make(w->n, JOIN, test, inner[r], env[r]);
   nsr_piece_give(&w->envs, inner);
   if (s->barrier)
     w->region = make(w->n, REGION, 4, w->places++, region);
@@ -685,7 +698,7 @@ enum nsr_status nsr_congruence_keep(struct nsr_ctx *ctx,
     shared[c->loads[i].number] |= loaded[c->loads[i].number];
     loaded[c->loads[i].number] = true;
   }
-  nsr_key_loads_sort(c->loads, c->nloads);
+  NSR_TRY(nsr_key_loads_sort(ctx, c->loads, c->nloads));
   for (uint32_t i = 0; i < c->nloads; i++)
     c->loads[i].key = seen[c->loads[i].number];
   for (uint32_t i = 0; i < c->nloads; i++)

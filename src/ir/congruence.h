@@ -25,7 +25,8 @@ struct nsr_key_loads {
   struct nsr_key_load *v;
   size_t n, cap;
 };
-void nsr_key_loads_sort(struct nsr_key_load *v, size_t n);
+NSR_MUST_USE enum nsr_status
+nsr_key_loads_sort(struct nsr_ctx *ctx, struct nsr_key_load *v, size_t n);
 /* The one of a place among n, which are sorted; NULL: none. */
 const struct nsr_key_load *nsr_key_loads_find(const struct nsr_key_load *v,
                                               size_t n, int engine,

@@ -1,6 +1,8 @@
 /* loads.c - the loads that value numbers are made of, by place. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/sort.h"
 #include "ir/congruence.h"
 
 static int by_place(const void *a, const void *b) {
@@ -10,9 +12,23 @@ static int by_place(const void *a, const void *b) {
   return x->insn < y->insn ? -1 : x->insn > y->insn;
 }
 
-void nsr_key_loads_sort(struct nsr_key_load *v, size_t n) {
+enum nsr_status nsr_key_loads_sort(struct nsr_ctx *ctx, struct nsr_key_load *v,
+                                   size_t n) {
+  struct nsr_key_load *sorted;
+  struct nsr_key *keys;
+  NSR_NEW(ctx, NSR_SCRATCH, keys, 2 * n);
+  NSR_NEW(ctx, NSR_SCRATCH, sorted, n);
+  for (size_t i = 0; i < n; i++)
+    keys[i] =
+        (struct nsr_key){(uint64_t)v[i].engine << 32 | v[i].insn, (uint32_t)i};
+  nsr_sort_keys(keys, keys + n, n);
+  for (size_t i = 0; i < n; i++)
+    sorted[i] = v[keys[i].at];
   if (n)
-    qsort(v, n, sizeof *v, by_place);
+    memcpy(v, sorted, n * sizeof *v);
+  nsr_drop(ctx, NSR_SCRATCH, sorted);
+  nsr_drop(ctx, NSR_SCRATCH, keys);
+  return NSR_OK;
 }
 
 const struct nsr_key_load *nsr_key_loads_find(const struct nsr_key_load *v,

@@ -205,6 +205,6 @@ enum nsr_status nsr_keys_check(struct nsr_ctx *ctx, const struct nsr_touches *t,
     if (k.spans[k.c->loads[i].number].doubtful)
       NSR_PUSH(ctx, NSR_SCRATCH, doubts, k.c->loads[i]);
   if (doubts->n > n)
-    nsr_key_loads_sort(doubts->v, doubts->n);
+    NSR_TRY(nsr_key_loads_sort(ctx, doubts->v, doubts->n));
   return NSR_OK;
 }
