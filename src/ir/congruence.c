@@ -404,8 +404,8 @@ static uint32_t loop_name(struct walk *w, uint32_t scope) {
 }
 
 /* env: registers in front of a loop; makes them those at the start of an
- * iteration. set, odd: as nsr_scopes_sets makes them. Recurrences are resolved
- * as far as they rest on resolved ones. */
+ * iteration. set, odd: as nsr_scopes_sets and nsr_scopes_odd make them.
+ * Recurrences are resolved as far as they rest on resolved ones. */
 static enum nsr_status enter_loop(struct walk *w, uint32_t scope, uint32_t name,
                                   const bool *every, const uint64_t *set,
                                   const uint64_t *odd, uint32_t *env) {
@@ -478,7 +478,8 @@ static enum nsr_status walk_loop(struct walk *w, uint32_t scope,
   NSR_NEW(w->n->ctx, NSR_SCRATCH, set, nsr_bits_words(w->nregs));
   NSR_NEW(w->n->ctx, NSR_SCRATCH, odd, nsr_bits_words(w->nregs));
   nsr_cfg_every(w->g, (uint32_t)(l - w->g->loops), every);
-  nsr_scopes_sets(w->t, scope, every, set, odd);
+  nsr_scopes_sets(w->t, scope, set);
+  nsr_scopes_odd(w->t, scope, every, odd);
   uint32_t name = loop_name(w, scope);
   NSR_TRY(enter_loop(w, scope, name, every, set, odd, env));
   for (uint32_t i = 0; i < l->nblocks; i++)
@@ -534,7 +535,7 @@ static enum nsr_status walk_island(struct walk *w, uint32_t scope,
                                    uint32_t *env) {
   uint64_t *set;
   NSR_NEW(w->n->ctx, NSR_SCRATCH, set, nsr_bits_words(w->nregs));
-  nsr_scopes_sets(w->t, scope, NULL, set, NULL);
+  nsr_scopes_sets(w->t, scope, set);
   forget(w, set, env);
   if (w->t->scopes[scope].barrier)
     w->region = make(w->n, REGION, 6, w->places++, 0);

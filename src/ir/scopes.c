@@ -478,6 +478,29 @@ static enum nsr_status prepare(struct build *b) {
   return NSR_OK;
 }
 
+/* From inner scopes to outer ones. */
+static enum nsr_status find_sets(struct nsr_ctx *ctx, struct nsr_scopes *t) {
+  const struct nsr_program *p = t->cfg->program;
+  const struct nsr_node *nodes = p->nodes[t->cfg->engine];
+  size_t words = nsr_bits_words(p->k->isa->registers);
+  uint64_t *sets;
+  NSR_NEW(ctx, NSR_SCRATCH, sets, t->nscopes * words);
+  for (uint32_t s = t->nscopes; s-- > 0;) {
+    const struct nsr_scope *x = &t->scopes[s];
+    uint64_t *set = sets + s * words;
+    for (uint32_t i = 0; i < x->nitems; i++) {
+      const struct nsr_item *it = &t->items[x->first_item + i];
+      for (uint32_t j = it->first; !it->is_scope && j < it->first + it->n; j++)
+        if (nodes[j].dst >= 0)
+          nsr_bit_set(set, (size_t)nodes[j].dst);
+    }
+    if (x->parent != NSR_NONE)
+      nsr_bits_or(sets + x->parent * words, set, words);
+  }
+  t->sets = sets;
+  return NSR_OK;
+}
+
 enum nsr_status nsr_scopes_build(struct nsr_ctx *ctx, const struct nsr_cfg *g,
                                  struct nsr_scopes *out,
                                  struct nsr_knots *knots) {
@@ -502,28 +525,32 @@ enum nsr_status nsr_scopes_build(struct nsr_ctx *ctx, const struct nsr_cfg *g,
   find_ways(out);
   pass_by_plain(out);
   order_arms(out, items);
+  NSR_TRY(find_sets(ctx, out));
   return mark_anchors(ctx, out);
 }
 
-/* One stretch of code, for nsr_scopes_sets. */
-static void code_sets(const struct nsr_cfg *g, const struct nsr_item *it,
-                      const bool *every, uint64_t *set, uint64_t *odd) {
-  const struct nsr_node *nodes = g->program->nodes[g->engine];
-  for (uint32_t i = it->first; i < it->first + it->n; i++) {
-    if (nodes[i].dst < 0)
-      continue;
-    nsr_bit_set(set, (size_t)nodes[i].dst);
-    if (odd && (!every[g->block_of[it->first]] || nodes[i].cls != NSR_CONTROL))
-      nsr_bit_set(odd, (size_t)nodes[i].dst);
-  }
+void nsr_scopes_sets(const struct nsr_scopes *t, uint32_t scope,
+                     uint64_t *set) {
+  size_t words = nsr_bits_words(t->cfg->program->k->isa->registers);
+  nsr_bits_or(set, t->sets + scope * words, words);
 }
 
-void nsr_scopes_sets(const struct nsr_scopes *t, uint32_t scope,
-                     const bool *every, uint64_t *set, uint64_t *odd) {
+/* One stretch of code, for nsr_scopes_odd. */
+static void code_odd(const struct nsr_cfg *g, const struct nsr_item *it,
+                     const bool *every, uint64_t *odd) {
+  const struct nsr_node *nodes = g->program->nodes[g->engine];
+  bool all = !every[g->block_of[it->first]];
+  for (uint32_t i = it->first; i < it->first + it->n; i++)
+    if (nodes[i].dst >= 0 && (all || nodes[i].cls != NSR_CONTROL))
+      nsr_bit_set(odd, (size_t)nodes[i].dst);
+}
+
+void nsr_scopes_odd(const struct nsr_scopes *t, uint32_t scope,
+                    const bool *every, uint64_t *odd) {
   for (uint32_t s = scope; s <= t->scopes[scope].last; s++)
     for (uint32_t i = 0; i < t->scopes[s].nitems; i++) {
       const struct nsr_item *it = &t->items[t->scopes[s].first_item + i];
       if (!it->is_scope)
-        code_sets(t->cfg, it, every, set, odd);
+        code_odd(t->cfg, it, every, odd);
     }
 }

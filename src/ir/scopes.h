@@ -61,6 +61,7 @@ struct nsr_scopes {
   struct nsr_scope *scopes;
   const struct nsr_item *items;
   const uint32_t *scope_of; /* by block, NSR_NONE: unreachable */
+  const uint64_t *sets;     /* by scope: the registers set in it, a bit each */
 };
 
 /* Whether scope `inner` is `outer` or lies in it. */
@@ -94,10 +95,11 @@ nsr_scope_stretch(const struct nsr_scopes *t, uint32_t island) {
   return &g->stretches[g->blocks[block].stretch];
 }
 
-/* Adds to set the registers that a scope's subtree sets. With odd, adds to it
- * those set by loads, or by code outside the blocks of `every`: not by the
- * same operations in each iteration. */
-void nsr_scopes_sets(const struct nsr_scopes *t, uint32_t scope,
-                     const bool *every, uint64_t *set, uint64_t *odd);
+/* Adds to set the registers that a scope's subtree sets. */
+void nsr_scopes_sets(const struct nsr_scopes *t, uint32_t scope, uint64_t *set);
+/* The same of those set by loads, or by code outside the blocks of `every`: not
+ * by the same operations in each iteration. */
+void nsr_scopes_odd(const struct nsr_scopes *t, uint32_t scope,
+                    const bool *every, uint64_t *odd);
 
 #endif

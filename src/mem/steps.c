@@ -28,7 +28,7 @@ static enum nsr_status push_insn(struct collect *c, enum nsr_step_kind kind,
 static enum nsr_status forget_scope(struct collect *c, uint32_t scope) {
   uint64_t *set;
   NSR_NEW(c->ctx, NSR_SCRATCH, set, nsr_bits_words(c->r->nregs));
-  nsr_scopes_sets(c->t, scope, NULL, set, NULL);
+  nsr_scopes_sets(c->t, scope, set);
   return push_step(c, (struct nsr_step){.kind = NSR_STEP_FORGET, .set = set});
 }
 

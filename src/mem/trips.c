@@ -16,7 +16,7 @@ struct interval {
 };
 
 struct definition {
-  uint32_t insn, block;
+  uint32_t insn, block, place; /* place: of the block */
 };
 
 /* Places first..end-1. */
@@ -116,7 +116,7 @@ static enum nsr_status list_definitions(struct counting *c,
     const struct nsr_block *b = &g->blocks[order[i]];
     for (uint32_t j = b->first; j < b->first + b->n; j++)
       if (nodes[j].dst >= 0)
-        c->defs[next[nodes[j].dst]++] = (struct definition){j, order[i]};
+        c->defs[next[nodes[j].dst]++] = (struct definition){j, order[i], i};
   }
   return NSR_OK;
 }
@@ -148,7 +148,7 @@ static uint32_t first_behind(const struct counting *c, int reg, uint32_t place,
                              uint32_t insn) {
   uint32_t lo = c->first[reg], hi = c->first[reg + 1];
   while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2, at = c->place[c->defs[mid].block];
+    uint32_t mid = lo + (hi - lo) / 2, at = c->defs[mid].place;
     if (at < place || (at == place && c->defs[mid].insn < insn))
       lo = mid + 1;
     else

@@ -279,7 +279,7 @@ static enum nsr_status walk_nested(struct build *b, uint32_t scope,
   uint64_t *set;
   NSR_TAKE(&b->bits, set);
   clear_bits(b, set);
-  nsr_scopes_sets(b->t, scope, NULL, set, NULL);
+  nsr_scopes_sets(b->t, scope, set);
   if (b->t->scopes[scope].kind == NSR_SCOPE_LOOP) {
     NSR_TRY(count_back(b, loop_of(b, scope), set, env, &b->back[scope]));
     NSR_TRY(enter_loop(b, scope, loop != NSR_NONE, set, env));
@@ -301,9 +301,9 @@ static enum nsr_status walk_arms(struct build *b, const struct nsr_item *it,
   NSR_TAKE(&b->envs, one);
   NSR_TAKE(&b->bits, set);
   clear_bits(b, set);
-  nsr_scopes_sets(b->t, it[0].first, NULL, set, NULL);
+  nsr_scopes_sets(b->t, it[0].first, set);
   if (two)
-    nsr_scopes_sets(b->t, it[1].first, NULL, set, NULL);
+    nsr_scopes_sets(b->t, it[1].first, set);
   nsr_forms_copy(one, env, b->nregs, set);
   NSR_TRY(walk(b, it[0].first, loop, env));
   swap_forms(b, set, one, env); /* env: in front of the arms */
