@@ -88,60 +88,86 @@ void nsr_pattern_of(const struct nsr_distances *d, uint32_t w,
   }
 }
 
-/* Whether the accesses overlap with the given register values. */
-static bool meet(const struct nsr_kernel *k, const struct nsr_pattern *p,
-                 int32_t vp, const struct nsr_pattern *c, int32_t vc) {
-  struct nsr_footprint fp, fc;
-  nsr_footprint_of(k, &p->op, p->tensor, &vp, &fp);
-  nsr_footprint_of(k, &c->op, c->tensor, &vc, &fc);
-  return nsr_overlap(&fp, &fc, NULL) != NSR_OVERLAP_NO;
+/* ---- where an access is */
+
+/* Its bytes with one value of its register. */
+struct spot {
+  const struct nsr_kernel *k;
+  const struct nsr_pattern *p;
+  struct nsr_footprint f;
+  int32_t value;
+  bool slides; /* with another value they are the same ones elsewhere */
+};
+
+static void set_spot(struct spot *x, int32_t v) {
+  const int64_t far = INT64_C(1) << 55; /* no sum with a value overflows */
+  nsr_footprint_of(x->k, &x->p->op, x->p->tensor, &v, &x->f);
+  x->value = v;
+  x->slides =
+      x->f.kind == NSR_FOOTPRINT_EXACT && x->f.lo > -far && x->f.hi < far;
 }
+
+static struct spot spot_of(const struct nsr_kernel *k,
+                           const struct nsr_pattern *p) {
+  struct spot x = {.k = k, .p = p};
+  set_spot(&x, nsr_form_at(&p->form, 0));
+  return x;
+}
+
+static void move(struct spot *x, int32_t v) {
+  int64_t by = (int64_t)v - x->value;
+  if (!x->slides || nsr_footprint_empty(&x->f)) {
+    set_spot(x, v);
+    return;
+  }
+  x->f.lo += by;
+  x->f.hi += by;
+  x->value = v;
+}
+
+/* Whether p in iteration t meets c in another one. */
+static bool meet(struct spot *p, uint32_t t, struct spot *c, uint32_t u) {
+  move(p, nsr_form_at(&p->p->form, t));
+  move(c, nsr_form_at(&c->p->form, u));
+  return nsr_overlap(&p->f, &c->f, NULL) != NSR_OVERLAP_NO;
+}
+
+/* ---- distances */
 
 /* The first of the iterations of a common period in which p meets c d
  * iterations later; NSR_NEVER: none. */
-static uint32_t first_turn(const struct nsr_kernel *k,
-                           const struct nsr_pattern *p,
-                           const struct nsr_pattern *c, uint32_t d) {
-  uint32_t period =
-      nsr_common_period(nsr_form_period(&p->form), nsr_form_period(&c->form));
+static uint32_t first_turn(struct spot *p, struct spot *c, uint32_t d) {
+  uint32_t period = nsr_common_period(nsr_form_period(&p->p->form),
+                                      nsr_form_period(&c->p->form));
   for (uint32_t t = 0; t < period; t++)
-    if (meet(k, p, nsr_form_at(&p->form, t), c, nsr_form_at(&c->form, t + d)))
+    if (meet(p, t, c, t + d))
       return t;
   return NSR_NEVER;
 }
 
-static uint32_t rotating(const struct nsr_kernel *k,
-                         const struct nsr_pattern *p,
-                         const struct nsr_pattern *c, uint32_t least) {
-  uint32_t period =
-      nsr_common_period(nsr_form_period(&p->form), nsr_form_period(&c->form));
+static uint32_t rotating(struct spot *p, struct spot *c, uint32_t least) {
+  uint32_t period = nsr_common_period(nsr_form_period(&p->p->form),
+                                      nsr_form_period(&c->p->form));
   for (uint32_t d = least; d < least + period; d++)
-    if (first_turn(k, p, c, d) != NSR_NEVER)
+    if (first_turn(p, c, d) != NSR_NEVER)
       return d;
   return NSR_NEVER;
 }
 
-/* Whether c's addresses have passed p's for good with value vc. */
-static bool passed(const struct nsr_kernel *k, const struct nsr_pattern *p,
-                   const struct nsr_pattern *c, int32_t vc) {
-  struct nsr_footprint fp, fc;
-  nsr_footprint_of(k, &p->op, p->tensor, &p->form.base, &fp);
-  nsr_footprint_of(k, &c->op, c->tensor, &vc, &fc);
-  if (fp.kind != NSR_FOOTPRINT_EXACT || fc.kind != NSR_FOOTPRINT_EXACT)
+/* Whether c's addresses have passed p's for good. */
+static bool passed(const struct spot *p, const struct spot *c) {
+  if (p->f.kind != NSR_FOOTPRINT_EXACT || c->f.kind != NSR_FOOTPRINT_EXACT)
     return false;
-  return c->form.step > 0 ? fc.lo >= fp.hi : fc.hi <= fp.lo;
+  return c->p->form.step > 0 ? c->f.lo >= p->f.hi : c->f.hi <= p->f.lo;
 }
 
 /* Both affine with one step: the difference depends on the distance alone. */
-static uint32_t advancing(const struct nsr_kernel *k,
-                          const struct nsr_pattern *p,
-                          const struct nsr_pattern *c, uint32_t least,
+static uint32_t advancing(struct spot *p, struct spot *c, uint32_t least,
                           bool *exact) {
   for (uint32_t d = least; d < least + MAX_DISTANCES; d++) {
-    int32_t v = nsr_form_at(&c->form, d);
-    if (meet(k, p, p->form.base, c, v))
+    if (meet(p, 0, c, d))
       return d;
-    if (passed(k, p, c, v))
+    if (passed(p, c))
       return NSR_NEVER;
   }
   *exact = false;
@@ -157,18 +183,16 @@ uint32_t nsr_pattern_distance(const struct nsr_kernel *k,
                               const struct nsr_pattern *c, uint32_t least,
                               bool *exact) {
   const struct nsr_form *fp = &p->form, *fc = &c->form;
-  *exact = true;
-  if (fp->kind == NSR_FORM_CONST && fc->kind == NSR_FORM_CONST)
-    return nsr_form_symbolic(fp) && !meet(k, p, fp->base, c, fc->base)
-               ? NSR_NEVER
-               : least;
-  if (settled(fp) && settled(fc))
-    return rotating(k, p, c, least);
-  if (fp->kind == NSR_FORM_AFFINE && fc->kind == NSR_FORM_AFFINE &&
-      fp->step == fc->step && fp->step != 0)
-    return advancing(k, p, c, least, exact);
-  *exact = false;
-  return least;
+  bool stay = fp->kind == NSR_FORM_CONST && fc->kind == NSR_FORM_CONST;
+  bool advance = fp->kind == NSR_FORM_AFFINE && fc->kind == NSR_FORM_AFFINE &&
+                 fp->step == fc->step && fp->step != 0;
+  *exact = stay || advance || (settled(fp) && settled(fc));
+  if (!*exact || (stay && !nsr_form_symbolic(fp)))
+    return least;
+  struct spot x = spot_of(k, p), y = spot_of(k, c);
+  if (stay)
+    return meet(&x, 0, &y, 0) ? least : NSR_NEVER;
+  return advance ? advancing(&x, &y, least, exact) : rotating(&x, &y, least);
 }
 
 uint32_t nsr_pattern_first(const struct nsr_kernel *k,
@@ -176,7 +200,8 @@ uint32_t nsr_pattern_first(const struct nsr_kernel *k,
                            const struct nsr_pattern *c) {
   if (!settled(&p->form) || !settled(&c->form)) /* it is the same in each */
     return 0;
-  uint32_t t = first_turn(k, p, c, 0);
+  struct spot x = spot_of(k, p), y = spot_of(k, c);
+  uint32_t t = first_turn(&x, &y, 0);
   return t == NSR_NEVER ? 0 : t;
 }
 
