@@ -13,6 +13,7 @@ struct builder {
   uint32_t *first;                 /* by list, and one behind the last */
   uint32_t *next;                  /* by list: where its next entry goes */
   struct nsr_chain_entry *entries; /* by list */
+  NSR_VEC(struct nsr_chain_entry) sorted; /* while one is sorted */
   NSR_VEC(struct nsr_chain) chains;
   NSR_VEC(struct nsr_chain_box) boxes;
 };
@@ -82,45 +83,48 @@ static void count_older(const struct builder *b, struct nsr_chain_entry *e,
       e[i].older = e[i - 1].older + 1;
 }
 
-/* Sorts one list by chain, stably, into `sorted`; writers come first. */
-static void sort_list(const struct builder *b, uint32_t list,
-                      struct nsr_chain_entry *sorted) {
-  uint32_t count[2 * NSR_MAX_CHANNELS] = {0}, at = b->first[list];
-  for (uint32_t i = b->first[list]; i < b->first[list + 1]; i++)
-    count[chain_key(b, &b->entries[i])]++;
+/* Sorts the n entries of a list by chain, stably; writers come first. */
+static enum nsr_status sort_list(struct builder *b, struct nsr_chain_entry *e,
+                                 uint32_t n) {
+  uint32_t count[2 * NSR_MAX_CHANNELS] = {0}, at = 0;
+  b->sorted.n = 0;
+  NSR_RESERVE(b->ctx, NSR_SCRATCH, &b->sorted, n);
+  for (uint32_t i = 0; i < n; i++)
+    count[chain_key(b, &e[i])]++;
   for (uint32_t key = 0; key < 2 * NSR_MAX_CHANNELS; key++) {
-    uint32_t n = count[key];
+    uint32_t m = count[key];
     count[key] = at;
-    at += n;
+    at += m;
   }
-  for (uint32_t i = b->first[list]; i < b->first[list + 1]; i++)
-    sorted[count[chain_key(b, &b->entries[i])]++] = b->entries[i];
+  for (uint32_t i = 0; i < n; i++)
+    b->sorted.v[count[chain_key(b, &e[i])]++] = e[i];
+  memcpy(e, b->sorted.v, n * sizeof *e);
+  return NSR_OK;
 }
 
-/* The same for lists with less than there are chains, which most are. */
-static void sort_short(const struct builder *b, uint32_t list,
-                       struct nsr_chain_entry *sorted) {
-  uint32_t first = b->first[list];
-  for (uint32_t i = first; i < b->first[list + 1]; i++) {
-    uint32_t key = chain_key(b, &b->entries[i]), j = i;
-    for (; j > first && chain_key(b, &sorted[j - 1]) > key; j--)
-      sorted[j] = sorted[j - 1];
-    sorted[j] = b->entries[i];
+/* The same for lists of less than there are chains, which most are. */
+static void sort_short(const struct builder *b, struct nsr_chain_entry *e,
+                       uint32_t n) {
+  for (uint32_t i = 1; i < n; i++) {
+    struct nsr_chain_entry x = e[i];
+    uint32_t key = chain_key(b, &x), j = i;
+    for (; j > 0 && chain_key(b, &e[j - 1]) > key; j--)
+      e[j] = e[j - 1];
+    e[j] = x;
   }
 }
 
 enum { SHORT = 8 };
 
 /* Makes the chains of a list. */
-static enum nsr_status cut_list(struct builder *b, uint32_t list,
-                                struct nsr_chain_entry *sorted) {
-  uint32_t end = b->first[list + 1], last = UINT32_MAX;
-  if (end - b->first[list] <= SHORT)
-    sort_short(b, list, sorted);
+static enum nsr_status cut_list(struct builder *b, uint32_t list) {
+  uint32_t first = b->first[list], end = b->first[list + 1], last = UINT32_MAX;
+  if (end - first <= SHORT)
+    sort_short(b, b->entries + first, end - first);
   else
-    sort_list(b, list, sorted);
-  for (uint32_t i = b->first[list]; i < end; i++) {
-    uint32_t key = chain_key(b, &sorted[i]);
+    NSR_TRY(sort_list(b, b->entries + first, end - first));
+  for (uint32_t i = first; i < end; i++) {
+    uint32_t key = chain_key(b, &b->entries[i]);
     if (key == last) {
       b->chains.v[b->chains.n - 1].n++;
       continue;
@@ -160,8 +164,7 @@ static struct nsr_chain_box box_of(const struct nsr_sites *s,
 }
 
 /* Boxes over entries, then over those boxes, and so on up to one. */
-static enum nsr_status box_chain(struct builder *b, struct nsr_chain *chain,
-                                 const struct nsr_chain_entry *sorted) {
+static enum nsr_status box_chain(struct builder *b, struct nsr_chain *chain) {
   chain->first_box = (uint32_t)b->boxes.n;
   uint32_t n = chain->n, below = 0;
   for (bool entries = true; entries || n > 1; entries = false) {
@@ -170,8 +173,9 @@ static enum nsr_status box_chain(struct builder *b, struct nsr_chain *chain,
     memset(b->boxes.v + at, 0, made * sizeof *b->boxes.v);
     b->boxes.n += made;
     for (uint32_t i = 0; i < n; i++) {
-      struct nsr_chain_box x = entries ? box_of(b->s, &sorted[chain->first + i])
-                                       : b->boxes.v[below + i];
+      struct nsr_chain_box x = entries
+                                   ? box_of(b->s, &b->entries[chain->first + i])
+                                   : b->boxes.v[below + i];
       widen(&b->boxes.v[at + i / FAN], &x);
     }
     nsr_work_count(b->ctx, NSR_WORK_DEP, n);
@@ -189,25 +193,22 @@ enum nsr_status nsr_chains_build(struct nsr_ctx *ctx,
   uint32_t crowds = 2 * sites->ngroups;
   struct builder b = {
       .ctx = ctx, .s = sites, .nlists = crowds + sites->ncrowds};
-  struct nsr_chain_entry *sorted;
   struct nsr_chain_list *lists;
   NSR_TRY(fill_lists(&b));
-  NSR_NEW(ctx, NSR_SCRATCH, sorted, b.first[b.nlists]);
   NSR_NEW(ctx, NSR_SCRATCH, lists, b.nlists);
   for (uint32_t l = 0; l < b.nlists; l++) {
     lists[l].first = (uint32_t)b.chains.n;
-    NSR_TRY(cut_list(&b, l, sorted));
+    NSR_TRY(cut_list(&b, l));
     lists[l].n = (uint32_t)b.chains.n - lists[l].first;
     lists[l].nwriters = count_writers(&b, &lists[l]);
     for (uint32_t i = 0; l >= crowds && i < lists[l].n; i++)
-      NSR_TRY(box_chain(&b, &b.chains.v[lists[l].first + i], sorted));
+      NSR_TRY(box_chain(&b, &b.chains.v[lists[l].first + i]));
   }
-  nsr_drop(ctx, NSR_SCRATCH, b.entries);
   nsr_drop(ctx, NSR_SCRATCH, b.first);
   nsr_drop(ctx, NSR_SCRATCH, b.next);
   for (size_t i = 0; i < b.chains.n; i++)
-    count_older(&b, sorted + b.chains.v[i].first, b.chains.v[i].n);
-  *out = (struct nsr_chains){.entries = sorted,
+    count_older(&b, b.entries + b.chains.v[i].first, b.chains.v[i].n);
+  *out = (struct nsr_chains){.entries = b.entries,
                              .chains = b.chains.v,
                              .own = lists,
                              .near = lists + sites->ngroups,
