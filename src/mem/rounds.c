@@ -361,6 +361,23 @@ static void find_rotations(struct nsr_round *r, const struct seek *k) {
   }
 }
 
+/* Runs one round with registers as they are at its start. */
+static void run_symbolic(struct nsr_round *r, bool trip, struct nsr_form *env) {
+  bool in_loop = r->in_loop;
+  for (size_t i = 0; i < r->set.n; i++)
+    env[r->set.v[i]] = (struct nsr_form){
+        .kind = NSR_FORM_START, .step = (int32_t)r->set.v[i], .loop = NSR_NONE};
+  r->in_loop = in_loop && !trip; /* how it was left, a trip does not see */
+  run_round(r, env);
+  if (!trip)
+    r->out = (uint8_t)ways_out(r);
+  r->in_loop = in_loop;
+}
+
+void nsr_round_ways(struct nsr_round *r, struct nsr_form *env) {
+  run_symbolic(r, false, env);
+}
+
 void nsr_round_forms(struct nsr_round *r, uint32_t scope, bool trip,
                      struct nsr_form *env) {
   const struct seek k = {.scope = scope,
@@ -371,16 +388,10 @@ void nsr_round_forms(struct nsr_round *r, uint32_t scope, bool trip,
                          .turns = r->turns};
   bool in_loop = r->in_loop;
   set_all(r, k.before, env);
-  for (size_t i = 0; i < r->set.n; i++) {
-    uint32_t q = r->set.v[i];
-    k.found[q] = nsr_form_unknown;
-    env[q] = (struct nsr_form){
-        .kind = NSR_FORM_START, .step = (int32_t)q, .loop = NSR_NONE};
-  }
-  r->in_loop = in_loop && !trip; /* how it was left, a trip does not see */
-  run_round(r, env);
-  if (!trip)
-    r->out = (uint8_t)ways_out(r);
+  for (size_t i = 0; i < r->set.n; i++)
+    k.found[r->set.v[i]] = nsr_form_unknown;
+  run_symbolic(r, trip, env);
+  r->in_loop = in_loop && !trip;
   find_counters(r, &k);
   find_followers(r, &k);
   find_rotations(r, &k);

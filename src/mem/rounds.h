@@ -91,6 +91,10 @@ NSR_MUST_USE enum nsr_status nsr_round_collect(struct nsr_ctx *ctx,
 void nsr_round_forms(struct nsr_round *r, uint32_t scope, bool trip,
                      struct nsr_form *env);
 
+/* The same as far as that is a matter of the ways out of the loop: `out`. What
+ * registers env holds, the loop's own ones apart, is then as before. */
+void nsr_round_ways(struct nsr_round *r, struct nsr_form *env);
+
 /* Registers in set are unknown. */
 void nsr_forms_forget(struct nsr_form *env, uint32_t nregs,
                       const uint64_t *set);

@@ -20,6 +20,7 @@ struct build {
   struct nsr_pieces bits; /* a bit by register */
   struct nsr_round round; /* of the loop entered last */
   bool *every;
+  bool *asked; /* by scope: addresses in registers, or loops, lie in it */
   uint8_t *back;
   uint8_t *leaves; /* by block: enum leaves, of the loop entered last */
   /* of the outermost loop around here */
@@ -163,6 +164,19 @@ static void find_trips(struct build *b, uint32_t scope, const uint64_t *set,
   }
 }
 
+/* A loop that nobody asks about what registers hold in it. */
+static enum nsr_status pass_loop(struct build *b, uint32_t scope, bool in_loop,
+                                 const uint64_t *set, struct nsr_form *env) {
+  uint32_t loop = loop_of(b, scope);
+  nsr_cfg_every(b->g, loop, b->every);
+  if (!in_loop)
+    return NSR_OK;
+  NSR_TRY(nsr_round_collect(b->ctx, b->t, scope, true, set, &b->round));
+  nsr_round_ways(&b->round, env);
+  leave_counted(b, loop);
+  return NSR_OK;
+}
+
 static enum nsr_status enter_loop(struct build *b, uint32_t scope, bool in_loop,
                                   const uint64_t *set, struct nsr_form *env) {
   uint32_t loop = loop_of(b, scope);
@@ -281,9 +295,12 @@ static enum nsr_status walk_nested(struct build *b, uint32_t scope,
   clear_bits(b, set);
   nsr_scopes_sets(b->t, scope, set);
   if (b->t->scopes[scope].kind == NSR_SCOPE_LOOP) {
+    bool in_loop = loop != NSR_NONE;
     NSR_TRY(count_back(b, loop_of(b, scope), set, env, &b->back[scope]));
-    NSR_TRY(enter_loop(b, scope, loop != NSR_NONE, set, env));
-    NSR_TRY(walk(b, scope, scope, env));
+    NSR_TRY(b->asked[scope] ? enter_loop(b, scope, in_loop, set, env)
+                            : pass_loop(b, scope, in_loop, set, env));
+    if (b->asked[scope])
+      NSR_TRY(walk(b, scope, scope, env));
   }
   nsr_forms_forget(env, b->nregs, set);
   nsr_piece_give(&b->bits, set);
@@ -358,6 +375,22 @@ static enum nsr_status walk(struct build *b, uint32_t scope, uint32_t loop,
   return NSR_OK;
 }
 
+static enum nsr_status find_asked(struct build *b) {
+  const struct nsr_scopes *t = b->t;
+  NSR_NEW(b->ctx, NSR_SCRATCH, b->asked, t->nscopes);
+  for (uint32_t s = t->nscopes; s-- > 0;) {
+    const struct nsr_scope *x = &t->scopes[s];
+    for (uint32_t i = 0; i < x->nitems; i++) {
+      const struct nsr_item *it = &t->items[x->first_item + i];
+      for (uint32_t j = it->first; !it->is_scope && j < it->first + it->n; j++)
+        b->asked[s] |= b->nodes[j].addressed;
+    }
+    if (x->parent != NSR_NONE)
+      b->asked[x->parent] |= b->asked[s] || x->kind == NSR_SCOPE_LOOP;
+  }
+  return NSR_OK;
+}
+
 static int by_place(const void *a, const void *b) {
   const struct nsr_operand_form *x = a, *y = b;
   if (x->insn != y->insn)
@@ -395,6 +428,7 @@ enum nsr_status nsr_values_build(struct nsr_ctx *ctx,
   NSR_NEW(ctx, NSR_SCRATCH, b.every, b.g->nblocks);
   NSR_NEW(ctx, NSR_SCRATCH, b.back, scopes->nscopes);
   memset(b.back, NSR_MANY, scopes->nscopes);
+  NSR_TRY(find_asked(&b));
   NSR_TRY(walk(&b, 0, NSR_NONE, env));
   if (b.forms.n)
     qsort(b.forms.v, b.forms.n, sizeof *b.forms.v, by_place);
