@@ -300,16 +300,13 @@ static enum nsr_status apply(struct walk *w, uint32_t *env, uint32_t i) {
 
 /* ---- registers of a set */
 
-static uint32_t first_of(const struct walk *w, const uint64_t *set) {
-  return nsr_bits_next(set, w->nregs, 0);
-}
-
 static uint32_t next_of(const struct walk *w, const uint64_t *set, uint32_t r) {
-  return nsr_bits_next(set, w->nregs, r + 1);
+  return nsr_bits_next(set, w->nregs, r);
 }
 
 static void forget(const struct walk *w, const uint64_t *set, uint32_t *env) {
-  for (uint32_t r = first_of(w, set); r < w->nregs; r = next_of(w, set, r))
+  for (uint32_t r = next_of(w, set, 0); r < w->nregs;
+       r = next_of(w, set, r + 1))
     env[r] = unknown(w->n);
 }
 
@@ -414,12 +411,14 @@ static enum nsr_status enter_loop(struct walk *w, uint32_t scope, uint32_t name,
   NSR_TAKE(&w->envs, phi);
   memset(phi, 0, w->nregs * sizeof *phi);
   memcpy(at, env, w->nregs * sizeof *at);
-  for (uint32_t r = first_of(w, set); r < w->nregs; r = next_of(w, set, r))
+  for (uint32_t r = next_of(w, set, 0); r < w->nregs;
+       r = next_of(w, set, r + 1))
     at[r] = nsr_bit(odd, r) ? unknown(w->n) : make(w->n, START, r, 0, 0);
   run_round(w, scope, every, odd, at);
   for (bool more = true; more;) {
     more = false;
-    for (uint32_t r = first_of(w, set); r < w->nregs; r = next_of(w, set, r)) {
+    for (uint32_t r = next_of(w, set, 0); r < w->nregs;
+         r = next_of(w, set, r + 1)) {
       struct step s = {w->n, r, phi, true};
       if (nsr_bit(odd, r) || phi[r])
         continue;
@@ -431,7 +430,8 @@ static enum nsr_status enter_loop(struct walk *w, uint32_t scope, uint32_t name,
       more = true;
     }
   }
-  for (uint32_t r = first_of(w, set); r < w->nregs; r = next_of(w, set, r))
+  for (uint32_t r = next_of(w, set, 0); r < w->nregs;
+       r = next_of(w, set, r + 1))
     env[r] = phi[r] ? phi[r] : unknown(w->n);
   nsr_piece_give(&w->envs, at);
   nsr_piece_give(&w->envs, phi);
@@ -494,19 +494,6 @@ static enum nsr_status walk_loop(struct walk *w, uint32_t scope,
   return NSR_OK;
 }
 
-/* The first register from r on with another number here than there; mostly
- * there are few. */
-static uint32_t next_change(const struct walk *w, const uint32_t *here,
-                            const uint32_t *there, uint32_t r) {
-  enum { MANY = 8 };
-  while (r + MANY <= w->nregs &&
-         memcmp(here + r, there + r, MANY * sizeof *here) == 0)
-    r += MANY;
-  while (r < w->nregs && here[r] == there[r])
-    r++;
-  return r;
-}
-
 /* env: registers behind the branch, taken over by what the arm leaves where
  * it ran. */
 static enum nsr_status walk_arm(struct walk *w, uint32_t scope, uint32_t branch,
@@ -521,9 +508,9 @@ static enum nsr_status walk_arm(struct walk *w, uint32_t scope, uint32_t branch,
   NSR_TAKE(&w->envs, inner);
   memcpy(inner, before, w->nregs * sizeof *inner);
   NSR_TRY(walk_body(w, scope, inner));
-  for (uint32_t r = next_change(w, inner, before, 0); r < w->nregs;
-       r = next_change(w, inner, before, r + 1))
-    env[r] = make(w->n, JOIN, test, inner[r], env[r]);
+  for (uint32_t r = 0; r < w->nregs; r++)
+    if (inner[r] != before[r])
+      env[r] = make(w->n, JOIN, test, inner[r], env[r]);
   nsr_piece_give(&w->envs, inner);
   if (s->barrier)
     w->region = make(w->n, REGION, 4, w->places++, region);

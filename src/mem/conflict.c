@@ -89,37 +89,34 @@ static int compare_conflicts(const struct nsr_conflict *a,
   return c ? c : compare(a->where.nparts, b->where.nparts);
 }
 
-/* Brings pairs to where sorted keys want them, along the cycles of that. */
-static void permute(struct nsr_conflict *v, struct nsr_key *keys, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    struct nsr_conflict x = v[i];
-    size_t to = i;
-    for (size_t from; (from = keys[to].at) != i; to = from) {
-      v[to] = v[from];
-      keys[to].at = (uint32_t)to;
-    }
-    v[to] = x;
-    keys[to].at = (uint32_t)to;
-  }
-}
-
-/* Sorts the pairs found; each stays once. */
-static enum nsr_status compact(struct finder *f) {
-  struct nsr_conflict *v = f->found.v;
+/* The pairs found, sorted, each once, into v: room for all of them. */
+static enum nsr_status sort_pairs(struct finder *f, struct nsr_conflict *v,
+                                  size_t *n) {
   struct nsr_key *keys;
-  size_t n = 0;
   NSR_NEW(f->ctx, NSR_SCRATCH, keys, 2 * f->found.n);
   for (size_t i = 0; i < f->found.n; i++)
-    keys[i] = (struct nsr_key){(uint64_t)v[i].a << 32 | v[i].b, (uint32_t)i};
+    keys[i] = (struct nsr_key){
+        (uint64_t)f->found.v[i].a << 32 | f->found.v[i].b, (uint32_t)i};
   nsr_sort_keys(keys, keys + f->found.n, f->found.n);
-  permute(v, keys, f->found.n);
+  *n = 0;
   for (size_t i = 0; i < f->found.n; i++) {
+    const struct nsr_conflict *x = &f->found.v[keys[i].at];
     if (i == 0 || keys[i].key != keys[i - 1].key)
-      v[n++] = v[i];
-    else if (compare_conflicts(&v[i], &v[n - 1]) < 0)
-      v[n - 1] = v[i];
+      v[(*n)++] = *x;
+    else if (compare_conflicts(x, &v[*n - 1]) < 0)
+      v[*n - 1] = *x;
   }
   nsr_drop(f->ctx, NSR_SCRATCH, keys);
+  return NSR_OK;
+}
+
+static enum nsr_status compact(struct finder *f) {
+  struct nsr_conflict *v;
+  size_t n;
+  NSR_NEW(f->ctx, NSR_SCRATCH, v, f->found.n);
+  NSR_TRY(sort_pairs(f, v, &n));
+  memcpy(f->found.v, v, n * sizeof *v);
+  nsr_drop(f->ctx, NSR_SCRATCH, v);
   f->found.n = n;
   f->compact_at = n < 512 ? 1024 : 2 * n;
   return NSR_OK;
@@ -336,15 +333,9 @@ static enum nsr_status find(struct finder *f, enum nsr_arena_id arena,
     NSR_TRY(number_crowds(f, groups, ngroups, arena, n, out));
     forget_crowded(f, out->crowd);
   }
-  NSR_TRY(compact(f));
-  out->n = f->found.n;
-  if (arena == NSR_SCRATCH) {
-    out->v = f->found.v;
-    return NSR_OK;
-  }
-  NSR_NEW(f->ctx, arena, out->v, out->n);
-  if (out->n)
-    memcpy(out->v, f->found.v, out->n * sizeof *out->v);
+  NSR_NEW(f->ctx, arena, out->v, f->found.n);
+  NSR_TRY(sort_pairs(f, out->v, &out->n));
+  nsr_drop(f->ctx, NSR_SCRATCH, f->found.v);
   return NSR_OK;
 }
 
