@@ -20,24 +20,25 @@ enum {
 };
 
 struct nsr_dep {
-  uint32_t p, c;    /* works; p >= c: carried by a loop around both */
-  uint32_t loop;    /* around both: that tells apart what they touch, else the
-                       innermost; NSR_NONE: none */
-  uint32_t where;   /* bytes in common, of nsr_deps.bytes */
-  uint8_t lag;      /* 0..NSR_MAX_LAG */
-  uint8_t back;     /* above 0 (lag is 0): only executions in front of the start
-                       of the back-th latest iteration of `loop` (known.h) */
-  bool front;       /* addresses start anew whenever `loop` is entered: all that
-                       was in front of that, too */
-  bool once;        /* .. and nothing else */
-  uint8_t overlap;  /* enum nsr_overlap; NO: nothing is owed */
-  bool unordered;   /* a may pair that the input leaves unordered */
-  bool allowed;     /* a race that facts allow */
-  bool sure;        /* addresses that differ by iteration meet in each one */
-  uint8_t kinds;    /* what it keeps in order: NSR_DEP_RAW, .. */
-  uint8_t distance; /* no conflict is nearer, in iterations of `loop`, 255 at
-                       most; where a loop inside that one is around both, 0 */
-  bool exact;       /* .. and there is one at that distance, if at all */
+  uint32_t p, c;      /* works; p >= c: carried by a loop around both */
+  uint32_t loop;      /* around both: that tells apart what they touch, else the
+                         innermost; NSR_NONE: none */
+  uint32_t where;     /* bytes in common, of nsr_deps.bytes */
+  uint8_t lag;        /* 0..NSR_MAX_LAG */
+  uint8_t back;       /* above 0 (lag is 0): only executions in front of the
+                         start of the back-th latest iteration of `loop`
+                         (known.h) */
+  uint8_t overlap;    /* enum nsr_overlap; NO: nothing is owed */
+  uint8_t kinds;      /* what it keeps in order: NSR_DEP_RAW, .. */
+  uint8_t distance;   /* no conflict is nearer, in iterations of `loop`, 255 at
+                         most; where a loop inside that one is around both, 0 */
+  bool exact : 1;     /* .. and there is one at that distance, if at all */
+  bool front : 1;     /* addresses start anew whenever `loop` is entered: all
+                         that was in front of that, too */
+  bool once : 1;      /* .. and nothing else */
+  bool unordered : 1; /* a may pair that the input leaves unordered */
+  bool allowed : 1;   /* a race that facts allow */
+  bool sure : 1;      /* addresses that differ by iteration meet in each one */
 };
 
 /* A conflict that the machine itself keeps in order. */

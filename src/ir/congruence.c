@@ -108,6 +108,7 @@ static size_t find_slot(const struct numbers *n, const struct nsr_key_node *x,
 }
 
 static enum nsr_status resize(struct numbers *n, size_t size) {
+  nsr_drop(n->ctx, NSR_SCRATCH, n->slots);
   NSR_NEW(n->ctx, NSR_SCRATCH, n->slots, size);
   n->nslots = size;
   for (uint32_t i = 0; i < n->nodes.n; i++) { /* all different */
@@ -298,15 +299,9 @@ static enum nsr_status apply(struct walk *w, uint32_t *env, uint32_t i) {
   return NSR_OK;
 }
 
-/* ---- registers of a set */
-
-static uint32_t next_of(const struct walk *w, const uint64_t *set, uint32_t r) {
-  return nsr_bits_next(set, w->nregs, r);
-}
-
 static void forget(const struct walk *w, const uint64_t *set, uint32_t *env) {
-  for (uint32_t r = next_of(w, set, 0); r < w->nregs;
-       r = next_of(w, set, r + 1))
+  for (uint32_t r = nsr_bits_next(set, w->nregs, 0); r < w->nregs;
+       r = nsr_bits_next(set, w->nregs, r + 1))
     env[r] = unknown(w->n);
 }
 
@@ -384,6 +379,8 @@ static enum nsr_status start_step(struct numbers *n) {
   if (n->nmemo >= n->nodes.n)
     return NSR_OK;
   n->nmemo = 2 * n->nodes.n;
+  nsr_drop(n->ctx, NSR_SCRATCH, n->memo);
+  nsr_drop(n->ctx, NSR_SCRATCH, n->stamp);
   NSR_NEW(n->ctx, NSR_SCRATCH, n->memo, n->nmemo);
   NSR_NEW(n->ctx, NSR_SCRATCH, n->stamp, n->nmemo);
   n->turn = 1;
@@ -411,14 +408,14 @@ static enum nsr_status enter_loop(struct walk *w, uint32_t scope, uint32_t name,
   NSR_TAKE(&w->envs, phi);
   memset(phi, 0, w->nregs * sizeof *phi);
   memcpy(at, env, w->nregs * sizeof *at);
-  for (uint32_t r = next_of(w, set, 0); r < w->nregs;
-       r = next_of(w, set, r + 1))
+  for (uint32_t r = nsr_bits_next(set, w->nregs, 0); r < w->nregs;
+       r = nsr_bits_next(set, w->nregs, r + 1))
     at[r] = nsr_bit(odd, r) ? unknown(w->n) : make(w->n, START, r, 0, 0);
   run_round(w, scope, every, odd, at);
   for (bool more = true; more;) {
     more = false;
-    for (uint32_t r = next_of(w, set, 0); r < w->nregs;
-         r = next_of(w, set, r + 1)) {
+    for (uint32_t r = nsr_bits_next(set, w->nregs, 0); r < w->nregs;
+         r = nsr_bits_next(set, w->nregs, r + 1)) {
       struct step s = {w->n, r, phi, true};
       if (nsr_bit(odd, r) || phi[r])
         continue;
@@ -430,8 +427,8 @@ static enum nsr_status enter_loop(struct walk *w, uint32_t scope, uint32_t name,
       more = true;
     }
   }
-  for (uint32_t r = next_of(w, set, 0); r < w->nregs;
-       r = next_of(w, set, r + 1))
+  for (uint32_t r = nsr_bits_next(set, w->nregs, 0); r < w->nregs;
+       r = nsr_bits_next(set, w->nregs, r + 1))
     env[r] = phi[r] ? phi[r] : unknown(w->n);
   nsr_piece_give(&w->envs, at);
   nsr_piece_give(&w->envs, phi);

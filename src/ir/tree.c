@@ -571,9 +571,12 @@ static enum nsr_status keep(struct build *b, struct nsr_mark mark,
                             struct nsr_tree *out) {
   struct nsr_congruence *c = &out->congruence;
   NSR_TRY(nsr_congruence_keep(b->ctx, c, b->keys.v, b->keys.n));
-  struct nsr_kept kept[] = {{b->scopes.v, b->scopes.n * sizeof *b->scopes.v},
-                            {b->parts.v, b->parts.n * sizeof *b->parts.v},
-                            {b->works.v, b->works.n * sizeof *b->works.v},
+  NSR_VEC_DONE(b->ctx, NSR_SCRATCH, &b->scopes, out->scopes);
+  NSR_VEC_DONE(b->ctx, NSR_SCRATCH, &b->parts, out->parts);
+  NSR_VEC_DONE(b->ctx, NSR_SCRATCH, &b->works, out->works);
+  struct nsr_kept kept[] = {{out->scopes, out->nscopes * sizeof *out->scopes},
+                            {out->parts, out->nparts * sizeof *out->parts},
+                            {out->works, out->nworks * sizeof *out->works},
                             {c->loads, c->nloads * sizeof *c->loads},
                             {c->all, c->nall * sizeof *c->all}};
   NSR_TRY(nsr_scratch_release_but(b->ctx, mark, kept, 5));
@@ -583,6 +586,23 @@ static enum nsr_status keep(struct build *b, struct nsr_mark mark,
   c->loads = kept[3].p;
   c->all = kept[4].p;
   c->nodes = NULL;
+  return NSR_OK;
+}
+
+/* For what all engines have, if they share nothing. */
+static enum nsr_status make_room(struct build *b) {
+  const struct nsr_program *p = b->t->program;
+  size_t works = 0, scopes = 0;
+  for (int e = 0; e < NSR_MAX_ENGINES; e++) {
+    if (!p->stream[e])
+      continue;
+    scopes += b->t->local[e].nscopes;
+    for (uint32_t i = 0; i < p->stream[e]->n; i++)
+      works += nsr_node_relevant(&p->nodes[e][i]);
+  }
+  NSR_REGROW(b->ctx, NSR_SCRATCH, &b->works, works);
+  NSR_REGROW(b->ctx, NSR_SCRATCH, &b->scopes, scopes);
+  NSR_REGROW(b->ctx, NSR_SCRATCH, &b->parts, scopes);
   return NSR_OK;
 }
 
@@ -601,6 +621,7 @@ static enum nsr_status build_round(struct nsr_ctx *ctx, int first, bool last,
       NSR_TRY(build_engine(ctx, p, e, &knots[e], &out->local[e]));
   struct nsr_mark mark = nsr_scratch_mark(ctx);
   NSR_TRY(nsr_congruence_find(ctx, out->local, doubts, &out->congruence));
+  NSR_TRY(make_room(&b));
   NSR_TRY(push_scope(&b, NSR_NONE, roots, first, &root));
   NSR_TRY(unify(&b, root));
   *again = b.again;
