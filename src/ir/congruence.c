@@ -7,32 +7,19 @@
 #include "base/pieces.h"
 #include "base/vec.h"
 #include "base/work.h"
-
-/* Kinds of nodes; register operations follow. */
-enum kind {
-  UNIQUE,   /* nothing is known: a = a count */
-  CONSTANT, /* a */
-  START,    /* a register at the start of an iteration: a = register */
-  SELF,     /* the register whose step this is */
-  PHI,      /* a = loop, b = value before it, c = step */
-  LOAD,     /* a = the word, b = address register's value, c = region */
-  WORD,     /* an operand's fields: a, b, c */
-  JOIN,     /* a = predicate, b = value of the arm, c = else */
-  TEST,     /* a = condition, b, c = operands: a predicate */
-  EXIT,     /* a = predicate on which a loop is left, b = loops around */
-  REGION,   /* a = kind, b, c = where */
-  OPERATION
-};
-
-/* A value is how it was made; equal nodes are one node. */
-struct nsr_key_node {
-  uint32_t kind, a, b, c;
-};
+#include "ir/key_nodes.h"
 
 struct slot {
   uint32_t hash;
   uint32_t node; /* + 1, 0: free */
 };
+
+/* A constant that was asked for, as most are again. */
+struct recent {
+  int32_t v;
+  uint32_t number; /* 0: none yet */
+};
+enum { RECENT = 64 };
 
 struct numbers {
   struct nsr_ctx *ctx;
@@ -45,7 +32,8 @@ struct numbers {
   struct slot *slots; /* open addressing */
   size_t nslots, nused;
   NSR_VEC(struct nsr_key_load) loads;
-  bool failed; /* out of memory */
+  struct recent constants[RECENT]; /* by the value's last digits */
+  bool failed;                     /* out of memory */
 };
 
 /* One engine while it is walked. */
@@ -114,7 +102,7 @@ static enum nsr_status resize(struct numbers *n, size_t size) {
   for (uint32_t i = 0; i < n->nodes.n; i++) { /* all different */
     const struct nsr_key_node *x = &n->nodes.v[i];
     uint32_t h = hash(x);
-    if (x->kind != UNIQUE)
+    if (x->kind != NSR_KEY_UNIQUE)
       n->slots[find_slot(n, x, h)] = (struct slot){h, i + 1};
   }
   return NSR_OK;
@@ -123,20 +111,20 @@ static enum nsr_status resize(struct numbers *n, size_t size) {
 static bool is_known(const struct numbers *n, const struct nsr_key_node *x) {
   const bool *known = n->known.v;
   switch (x->kind) {
-  case UNIQUE:
-  case START:
+  case NSR_KEY_UNIQUE:
+  case NSR_KEY_START:
     return false;
-  case CONSTANT:
-  case SELF:
-  case WORD:
-  case REGION:
+  case NSR_KEY_CONSTANT:
+  case NSR_KEY_SELF:
+  case NSR_KEY_WORD:
+  case NSR_KEY_REGION:
     return true;
-  case LOAD:
+  case NSR_KEY_LOAD:
     return known[x->b];
-  case TEST:
-  case PHI:
+  case NSR_KEY_TEST:
+  case NSR_KEY_PHI:
     return known[x->b] && known[x->c];
-  case EXIT:
+  case NSR_KEY_EXIT:
     return known[x->a];
   default:
     return known[x->a] && known[x->b] && known[x->c];
@@ -152,7 +140,7 @@ static enum nsr_status push_node(struct numbers *n,
 
 static enum nsr_status intern(struct numbers *n, struct nsr_key_node x,
                               uint32_t *out) {
-  if (x.kind == UNIQUE) { /* nobody looks for it */
+  if (x.kind == NSR_KEY_UNIQUE) { /* nobody looks for it */
     *out = (uint32_t)n->nodes.n;
     return push_node(n, &x);
   }
@@ -181,11 +169,14 @@ static uint32_t make(struct numbers *n, uint32_t kind, uint32_t a, uint32_t b,
 }
 
 static uint32_t unknown(struct numbers *n) {
-  return make(n, UNIQUE, (uint32_t)n->nodes.n, 0, 0);
+  return make(n, NSR_KEY_UNIQUE, (uint32_t)n->nodes.n, 0, 0);
 }
 
 static uint32_t constant(struct numbers *n, int32_t v) {
-  return make(n, CONSTANT, (uint32_t)v, 0, 0);
+  struct recent *x = &n->constants[(uint32_t)v % RECENT];
+  if (!x->number || x->v != v)
+    *x = (struct recent){v, make(n, NSR_KEY_CONSTANT, (uint32_t)v, 0, 0)};
+  return x->number;
 }
 
 /* ---- operations */
@@ -211,7 +202,7 @@ static bool commutes(enum nsr_ctl op) {
 static uint32_t make_operation(struct numbers *n, enum nsr_ctl op, uint32_t a,
                                uint32_t b, uint32_t c) {
   bool swap = commutes(op) && a > b;
-  return make(n, OPERATION + op, swap ? b : a, swap ? a : b, c);
+  return make(n, NSR_KEY_OPERATION + op, swap ? b : a, swap ? a : b, c);
 }
 
 /* ---- instructions */
@@ -223,11 +214,11 @@ static uint32_t value_of(struct walk *w, const uint32_t *env,
 
 /* The bytes an operand names, its address register apart. */
 static uint32_t word_of(struct walk *w, const struct nsr_operand *o) {
-  uint32_t place =
-      make(w->n, WORD, o->space, o->part, (uint32_t)(uint64_t)o->offset);
-  place =
-      make(w->n, WORD, place, (uint32_t)((uint64_t)o->offset >> 32), o->dtype);
-  return make(w->n, WORD, place, o->ndims, o->nparts);
+  uint32_t place = make(w->n, NSR_KEY_WORD, o->space, o->part,
+                        (uint32_t)(uint64_t)o->offset);
+  place = make(w->n, NSR_KEY_WORD, place, (uint32_t)((uint64_t)o->offset >> 32),
+               o->dtype);
+  return make(w->n, NSR_KEY_WORD, place, o->ndims, o->nparts);
 }
 
 static enum nsr_status load(struct walk *w, uint32_t *env, uint32_t i) {
@@ -239,7 +230,7 @@ static enum nsr_status load(struct walk *w, uint32_t *env, uint32_t i) {
   if (nsr_key_loads_find(w->n->doubts->v, w->n->doubts->n, w->g->engine, i))
     number = unknown(w->n);
   else
-    number = make(w->n, LOAD, word_of(w, o), address, w->region);
+    number = make(w->n, NSR_KEY_LOAD, word_of(w, o), address, w->region);
   env[x.dst] = number;
   NSR_PUSH(w->n->ctx, NSR_SCRATCH, &w->n->loads,
            (struct nsr_key_load){
@@ -268,21 +259,22 @@ static uint32_t predicate(struct walk *w, const uint32_t *env,
               ((cc == NSR_CC_EQ || cc == NSR_CC_NE) && a > b);
   if (cc == NSR_CC_GT || cc == NSR_CC_GE)
     cc = cc == NSR_CC_GT ? NSR_CC_LT : NSR_CC_LE;
-  return make(w->n, TEST, cc, swap ? b : a, swap ? a : b);
+  return make(w->n, NSR_KEY_TEST, cc, swap ? b : a, swap ? a : b);
 }
 
 /* a < b is not b <= a, a = b is not a != b. */
 static uint32_t negated(struct walk *w, uint32_t test) {
   struct nsr_key_node x = w->n->nodes.v[test];
-  if (x.kind != TEST)
+  if (x.kind != NSR_KEY_TEST)
     return test;
   switch (x.a) {
   case NSR_CC_LT:
-    return make(w->n, TEST, NSR_CC_LE, x.c, x.b);
+    return make(w->n, NSR_KEY_TEST, NSR_CC_LE, x.c, x.b);
   case NSR_CC_LE:
-    return make(w->n, TEST, NSR_CC_LT, x.c, x.b);
+    return make(w->n, NSR_KEY_TEST, NSR_CC_LT, x.c, x.b);
   default:
-    return make(w->n, TEST, x.a == NSR_CC_EQ ? NSR_CC_NE : NSR_CC_EQ, x.b, x.c);
+    return make(w->n, NSR_KEY_TEST, x.a == NSR_CC_EQ ? NSR_CC_NE : NSR_CC_EQ,
+                x.b, x.c);
   }
 }
 
@@ -291,7 +283,7 @@ static enum nsr_status apply(struct walk *w, uint32_t *env, uint32_t i) {
   if (node->cls == NSR_LOAD)
     return load(w, env, i);
   if (node->cls == NSR_BARRIER)
-    w->region = make(w->n, REGION, 0, w->places++, 0);
+    w->region = make(w->n, NSR_KEY_REGION, 0, w->places++, 0);
   else if (node->ctl == NSR_CTL_BR)
     w->test[w->g->block_of[i]] = predicate(w, env, &w->operations[i]);
   else if (node->cls == NSR_CONTROL && node->dst >= 0)
@@ -342,20 +334,20 @@ struct step {
 
 enum { MAX_DEPTH = 64 };
 
-/* The step with its own start as SELF and the starts of others by their
+/* The step with its own start as NSR_KEY_SELF and the starts of others by their
  * numbers; good turns false where one of those has none yet. */
 static uint32_t substitute(struct step *s, uint32_t number, int depth) {
   struct numbers *n = s->n;
   struct nsr_key_node x = n->nodes.v[number];
-  if (depth == 0 || x.kind == UNIQUE || x.kind == TEST)
+  if (depth == 0 || x.kind == NSR_KEY_UNIQUE || x.kind == NSR_KEY_TEST)
     s->good = false;
-  if (x.kind == START && x.a != s->self)
+  if (x.kind == NSR_KEY_START && x.a != s->self)
     s->good &= s->phi[x.a] != 0;
   if (!s->good)
     return number;
-  if (x.kind == START)
-    return x.a == s->self ? make(n, SELF, 0, 0, 0) : s->phi[x.a];
-  if (x.kind != JOIN && x.kind < OPERATION)
+  if (x.kind == NSR_KEY_START)
+    return x.a == s->self ? make(n, NSR_KEY_SELF, 0, 0, 0) : s->phi[x.a];
+  if (x.kind != NSR_KEY_JOIN && x.kind < NSR_KEY_OPERATION)
     return number;
   if (number < n->nmemo && n->stamp[number] == n->turn)
     return n->memo[number];
@@ -363,9 +355,10 @@ static uint32_t substitute(struct step *s, uint32_t number, int depth) {
   uint32_t b = substitute(s, x.b, depth - 1);
   uint32_t c = substitute(s, x.c, depth - 1);
   uint32_t out =
-      x.kind == JOIN
-          ? make(n, JOIN, a, b, c)
-          : make_operation(n, (enum nsr_ctl)(x.kind - OPERATION), a, b, c);
+      x.kind == NSR_KEY_JOIN
+          ? make(n, NSR_KEY_JOIN, a, b, c)
+          : make_operation(n, (enum nsr_ctl)(x.kind - NSR_KEY_OPERATION), a, b,
+                           c);
   if (number < n->nmemo) {
     n->stamp[number] = n->turn;
     n->memo[number] = out;
@@ -394,7 +387,7 @@ static uint32_t loop_name(struct walk *w, uint32_t scope) {
   for (uint32_t s = scope; s != NSR_NONE; s = w->t->scopes[s].parent)
     loops += w->t->scopes[s].kind == NSR_SCOPE_LOOP;
   uint32_t place = w->t->scopes[scope].barrier ? w->places++ : NSR_NONE;
-  return make(w->n, REGION, 1, place, loops);
+  return make(w->n, NSR_KEY_REGION, 1, place, loops);
 }
 
 /* env: registers in front of a loop; makes them those at the start of an
@@ -410,7 +403,8 @@ static enum nsr_status enter_loop(struct walk *w, uint32_t scope, uint32_t name,
   memcpy(at, env, w->nregs * sizeof *at);
   for (uint32_t r = nsr_bits_next(set, w->nregs, 0); r < w->nregs;
        r = nsr_bits_next(set, w->nregs, r + 1))
-    at[r] = nsr_bit(odd, r) ? unknown(w->n) : make(w->n, START, r, 0, 0);
+    at[r] =
+        nsr_bit(odd, r) ? unknown(w->n) : make(w->n, NSR_KEY_START, r, 0, 0);
   run_round(w, scope, every, odd, at);
   for (bool more = true; more;) {
     more = false;
@@ -423,7 +417,7 @@ static enum nsr_status enter_loop(struct walk *w, uint32_t scope, uint32_t name,
       uint32_t step = substitute(&s, at[r], MAX_DEPTH);
       if (!s.good)
         continue;
-      phi[r] = make(w->n, PHI, name, env[r], step);
+      phi[r] = make(w->n, NSR_KEY_PHI, name, env[r], step);
       more = true;
     }
   }
@@ -459,7 +453,7 @@ static uint32_t loop_key(struct walk *w, uint32_t scope, uint32_t name) {
   test = taken ? test : negated(w, test);
   if (!w->n->known.v[test])
     return 0;
-  return make(w->n, EXIT, test, name, 0);
+  return make(w->n, NSR_KEY_EXIT, test, name, 0);
 }
 
 /* ---- the walk */
@@ -482,10 +476,10 @@ static enum nsr_status walk_loop(struct walk *w, uint32_t scope,
   for (uint32_t i = 0; i < l->nblocks; i++)
     every[l->blocks[i]] = false;
   if (s->barrier)
-    w->region = make(w->n, REGION, 2, name, w->region);
+    w->region = make(w->n, NSR_KEY_REGION, 2, name, w->region);
   NSR_TRY(walk_body(w, scope, env));
   if (s->barrier)
-    w->region = make(w->n, REGION, 3, name, 0);
+    w->region = make(w->n, NSR_KEY_REGION, 3, name, 0);
   s->key = loop_key(w, scope, name);
   forget(w, set, env);
   return NSR_OK;
@@ -507,10 +501,10 @@ static enum nsr_status walk_arm(struct walk *w, uint32_t scope, uint32_t branch,
   NSR_TRY(walk_body(w, scope, inner));
   for (uint32_t r = 0; r < w->nregs; r++)
     if (inner[r] != before[r])
-      env[r] = make(w->n, JOIN, test, inner[r], env[r]);
+      env[r] = make(w->n, NSR_KEY_JOIN, test, inner[r], env[r]);
   nsr_piece_give(&w->envs, inner);
   if (s->barrier)
-    w->region = make(w->n, REGION, 4, w->places++, region);
+    w->region = make(w->n, NSR_KEY_REGION, 4, w->places++, region);
   return NSR_OK;
 }
 
@@ -522,7 +516,7 @@ static enum nsr_status walk_island(struct walk *w, uint32_t scope,
   nsr_scopes_sets(w->t, scope, set);
   forget(w, set, env);
   if (w->t->scopes[scope].barrier)
-    w->region = make(w->n, REGION, 6, w->places++, 0);
+    w->region = make(w->n, NSR_KEY_REGION, 6, w->places++, 0);
   return NSR_OK;
 }
 
@@ -586,7 +580,7 @@ static enum nsr_status start_engine(struct numbers *n,
   NSR_NEW(n->ctx, NSR_SCRATCH, w->every, w->g->nblocks);
   for (uint32_t r = 0; r < w->nregs; r++)
     env[r] = unknown(n);
-  w->region = make(n, REGION, 5, 0, 0);
+  w->region = make(n, NSR_KEY_REGION, 5, 0, 0);
   return enter_body(w, 0, env, program);
 }
 
@@ -639,59 +633,4 @@ enum nsr_status nsr_congruence_find(struct nsr_ctx *ctx,
                                  .loads = n.loads.v,
                                  .nodes = n.nodes.v};
   return n.failed ? NSR_E_NOMEM : NSR_OK;
-}
-
-/* ---- what a key rests on */
-
-/* Numbers that go into a node. */
-static int parts_of(const struct nsr_key_node *x, uint32_t out[3]) {
-  int n = 0;
-  bool a = x->kind == EXIT || x->kind == JOIN || x->kind >= OPERATION;
-  bool b = x->kind == LOAD || x->kind == PHI || x->kind == TEST ||
-           x->kind == JOIN || x->kind >= OPERATION;
-  if (a)
-    out[n++] = x->a;
-  if (b)
-    out[n++] = x->b;
-  if (b && x->kind != LOAD)
-    out[n++] = x->c;
-  return n;
-}
-
-enum nsr_status nsr_congruence_keep(struct nsr_ctx *ctx,
-                                    struct nsr_congruence *c,
-                                    const uint32_t *keys, size_t n) {
-  bool *seen, *loaded, *shared; /* by number */
-  struct nsr_key_load *kept;
-  uint32_t nkept = 0;
-  NSR_VEC(uint32_t) stack = {0};
-  NSR_NEW(ctx, NSR_SCRATCH, seen, c->nnodes);
-  NSR_NEW(ctx, NSR_SCRATCH, kept, c->nloads);
-  for (size_t i = 0; i < n; i++)
-    NSR_PUSH(ctx, NSR_SCRATCH, &stack, keys[i]);
-  while (stack.n > 0) {
-    uint32_t number = stack.v[--stack.n], parts[3];
-    if (seen[number])
-      continue;
-    seen[number] = true;
-    for (int i = parts_of(&c->nodes[number], parts); i-- > 0;)
-      NSR_PUSH(ctx, NSR_SCRATCH, &stack, parts[i]);
-  }
-  NSR_NEW(ctx, NSR_SCRATCH, loaded, c->nnodes);
-  NSR_NEW(ctx, NSR_SCRATCH, shared, c->nnodes);
-  for (uint32_t i = 0; i < c->nloads; i++) {
-    shared[c->loads[i].number] |= loaded[c->loads[i].number];
-    loaded[c->loads[i].number] = true;
-  }
-  NSR_TRY(nsr_key_loads_sort(ctx, c->loads, c->nloads));
-  for (uint32_t i = 0; i < c->nloads; i++)
-    c->loads[i].key = seen[c->loads[i].number];
-  for (uint32_t i = 0; i < c->nloads; i++)
-    if (c->loads[i].key || shared[c->loads[i].number])
-      kept[nkept++] = c->loads[i];
-  c->all = c->loads;
-  c->nall = c->nloads;
-  c->loads = kept;
-  c->nloads = nkept;
-  return NSR_OK;
 }
