@@ -373,13 +373,12 @@ static bool begins(const struct nsr_scopes *own, uint32_t s, uint32_t insn) {
   return false;
 }
 
-/* The block that all ways out of scope s lead to that leave the arm, too;
- * NSR_NONE: there is none, or there are several. */
-static uint32_t block_behind(const struct nsr_scopes *own, uint32_t s,
-                             uint32_t arm) {
+/* The block that all ways out of an arm lead to; NSR_NONE: there is none, or
+ * there are several, as where an arm in it leaves the loop. */
+static uint32_t block_behind(const struct nsr_scopes *own, uint32_t arm) {
   const struct nsr_cfg *g = own->cfg;
   uint32_t behind = NSR_NONE;
-  for (uint32_t x = s; x <= own->scopes[s].last; x++)
+  for (uint32_t x = arm; x <= own->scopes[arm].last; x++)
     for (uint32_t i = 0; i < own->scopes[x].nitems; i++) {
       const struct nsr_item *it = &own->items[own->scopes[x].first_item + i];
       uint32_t at = it->first;
@@ -420,7 +419,7 @@ static enum nsr_status spot_at_end(struct order *o, uint32_t private, int e,
   if (own->scopes[arm].kind != NSR_SCOPE_ARM ||
       !ends_with(own, &own->scopes[arm], inner))
     return NSR_OK;
-  uint32_t block = block_behind(own, inner, arm);
+  uint32_t block = block_behind(own, arm);
   if (block == NSR_NONE)
     return NSR_OK;
   uint32_t insn = own->cfg->blocks[block].first;
