@@ -149,6 +149,16 @@ static enum nsr_status strict_status(struct nsr_ctx *ctx,
                   "a barrier has to stay: %s", r->kept[i].reason);
 }
 
+/* A machine that is asked for is one of the kernel's, needed or not. */
+static enum nsr_status machine_status(struct nsr_ctx *ctx,
+                                      const struct nsr_kernel *k,
+                                      const struct nsr_time_machine *asked) {
+  struct nsr_machine m;
+  if (!asked->name && asked->nsets == 0)
+    return NSR_OK;
+  return nsr_time_machine_of(ctx, k->isa, asked, &m);
+}
+
 enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
                             const uint8_t *input, size_t size,
                             const struct nsr_rewrite_options *options,
@@ -158,6 +168,7 @@ enum nsr_status nsr_rewrite(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   struct nsr_bench b = {0};
   uint32_t exit[NSR_MAX_ENGINES] = {0};
   *report = (struct nsr_rewrite_report){0};
+  NSR_TRY(machine_status(ctx, k, &options->machine));
   NSR_TRY(nsr_bench_read(ctx, k, options, &b));
   report->added_exit = b.added_exit;
   bool only;
