@@ -11,7 +11,8 @@ struct check {
   const struct nsr_tree *t;
   uint32_t *number; /* by work: of what it loads, NSR_NONE: not of interest */
   bool *doubtful;   /* by number */
-  NSR_VEC(struct nsr_access) accesses;
+  NSR_VEC(struct nsr_access) accesses; /* of islands */
+  NSR_VEC(uint32_t) work_of;           /* by access */
 };
 
 /* Those of interest: a key, or an address, rests on them. */
@@ -28,11 +29,22 @@ static void number_loads(struct check *c, const uint64_t *symbols) {
 
 /* ---- in islands */
 
+/* Accesses that meet more others form a crowd; pairs of one are looked at one
+ * by one, so many in all. */
+enum { MOST_LINKS = 64, MOST_LOOKS = 1 << 20 };
+
+static enum nsr_status add(struct check *c, uint32_t w,
+                           const struct nsr_footprint *f) {
+  struct nsr_access a = {*f, (uint32_t)c->accesses.n};
+  NSR_PUSH(c->ctx, NSR_SCRATCH, &c->accesses, a);
+  NSR_PUSH(c->ctx, NSR_SCRATCH, &c->work_of, w);
+  return NSR_OK;
+}
+
 static enum nsr_status add_everything(struct check *c, uint32_t w) {
   for (int space = NSR_DRAM; space <= NSR_PSUM; space++) {
-    struct nsr_access a = {.owner = w};
-    a.footprint = nsr_footprint_everything((enum nsr_space)space);
-    NSR_PUSH(c->ctx, NSR_SCRATCH, &c->accesses, a);
+    struct nsr_footprint f = nsr_footprint_everything((enum nsr_space)space);
+    NSR_TRY(add(c, w, &f));
   }
   return NSR_OK;
 }
@@ -48,12 +60,63 @@ static enum nsr_status add_work(struct check *c, uint32_t w) {
     NSR_TRY(add_everything(c, w));
   NSR_TRY(nsr_stream_decode(c->ctx, p->k, s, x->insn, &insn));
   for (int i = 0; i < insn.noperands; i++) {
-    struct nsr_access a = {.owner = w};
+    struct nsr_footprint f;
     nsr_footprint_of(p->k, &insn.operands[i], nsr_operand_tensor(s, x->insn, i),
-                     NULL, &a.footprint);
-    if (c->number[w] != NSR_NONE || nsr_footprint_writes(&a.footprint))
-      NSR_PUSH(c->ctx, NSR_SCRATCH, &c->accesses, a);
+                     NULL, &f);
+    if (c->number[w] != NSR_NONE || nsr_footprint_writes(&f))
+      NSR_TRY(add(c, w, &f));
   }
+  return NSR_OK;
+}
+
+/* What an access loads, NSR_NONE: nothing of interest. */
+static uint32_t number_of(const struct check *c, uint32_t access) {
+  return c->number[c->work_of.v[access]];
+}
+
+/* Of two accesses in conflict one may be a load of interest. */
+static void doubt(struct check *c, uint32_t a, uint32_t b) {
+  uint32_t number = number_of(c, a);
+  number = number == NSR_NONE ? number_of(c, b) : number;
+  if (number != NSR_NONE)
+    c->doubtful[number] = true;
+}
+
+/* Loads of a crowd, against what it writes: what takes too long to find out is
+ * in doubt. v: accesses of the crowd. */
+static void check_crowd(struct check *c, const uint32_t *v, uint32_t n,
+                        uint32_t *looks) {
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t number = number_of(c, v[i]);
+    if (number == NSR_NONE)
+      continue;
+    for (uint32_t j = 0; j < n && !c->doubtful[number]; j++) {
+      const struct nsr_footprint *f = &c->accesses.v[v[j]].footprint;
+      if (!nsr_footprint_writes(f))
+        continue;
+      *looks -= *looks > 0;
+      c->doubtful[number] =
+          *looks == 0 || nsr_overlap(&c->accesses.v[v[i]].footprint, f, NULL) !=
+                             NSR_OVERLAP_NO;
+    }
+  }
+}
+
+static enum nsr_status check_crowds(struct check *c,
+                                    const struct nsr_conflicts *found) {
+  uint32_t *first, *list, looks = MOST_LOOKS;
+  NSR_NEW(c->ctx, NSR_SCRATCH, first, found->ncrowds + (size_t)2);
+  NSR_NEW(c->ctx, NSR_SCRATCH, list, c->accesses.n);
+  for (size_t i = 0; i < c->accesses.n; i++)
+    if (found->crowd[i])
+      first[found->crowd[i] + 1]++;
+  for (uint32_t i = 0; i < found->ncrowds; i++)
+    first[i + 2] += first[i + 1];
+  for (uint32_t i = 0; i < c->accesses.n; i++)
+    if (found->crowd[i])
+      list[first[found->crowd[i]]++] = i;
+  for (uint32_t i = 0; i < found->ncrowds; i++)
+    check_crowd(c, list + first[i], first[i + 1] - first[i], &looks);
   return NSR_OK;
 }
 
@@ -63,14 +126,11 @@ static enum nsr_status check_islands(struct check *c) {
     if (c->t->works[w].island && !c->t->works[w].marker &&
         c->t->works[w].channel >= 0)
       NSR_TRY(add_work(c, w));
-  NSR_TRY(nsr_conflicts_find(c->ctx, NSR_SCRATCH, c->accesses.v, c->accesses.n,
-                             &found));
-  for (size_t i = 0; i < found.n; i++) {
-    uint32_t a = c->number[found.v[i].a], b = c->number[found.v[i].b];
-    if (a != NSR_NONE || b != NSR_NONE)
-      c->doubtful[a != NSR_NONE ? a : b] = true;
-  }
-  return NSR_OK;
+  NSR_TRY(nsr_conflicts_few(c->ctx, NSR_SCRATCH, c->accesses.v, c->accesses.n,
+                            MOST_LINKS, &found));
+  for (size_t i = 0; i < found.n; i++)
+    doubt(c, found.v[i].a, found.v[i].b);
+  return found.ncrowds ? check_crowds(c, &found) : NSR_OK;
 }
 
 /* ---- elsewhere */
