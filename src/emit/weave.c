@@ -3,7 +3,8 @@
  * In front of instruction i stand, in this order: markers at the end of arms
  * that join other code there (inner ones first), which only those who come from
  * the arm run; the prologue (i = 0), what scopes do on entry (outer ones
- * first), waits. Behind a barrier that stays every mirror is set anew.
+ * first), waits. Behind a barrier that stays every mirror is set anew that is
+ * read there.
  * Positions are counted first, then written, since branches need them.
  */
 #include "emit/weave.h"
@@ -14,6 +15,7 @@
 #include "base/vec.h"
 #include "base/work.h"
 #include "emit/entries.h"
+#include "emit/read.h"
 
 /* One engine's stream while it is woven. */
 struct weave {
@@ -24,11 +26,10 @@ struct weave {
   const struct nsr_stream *in;
   const uint32_t *work_of;    /* by instruction: its work, NSR_NONE: none */
   const bool *removed;        /* by instruction */
-  const uint32_t *reset_at;   /* by instruction: the plan's reset there, or
-                                 NSR_NONE */
   const uint32_t *first_wait; /* by work, into plan->waits */
   uint32_t *wait_at, *work_at;
   struct nsr_entries entries; /* by insn, then depth */
+  struct nsr_read read;       /* behind resets */
   uint32_t *start; /* by instruction 0..n: where its sequence starts */
   uint32_t *loop;  /* where a new iteration of its loop starts */
   uint32_t *own;   /* where it stands itself */
@@ -78,18 +79,6 @@ static enum nsr_status mark_removed(struct weave *w, uint32_t exit) {
   }
   keep_barriers(w, exit, removed);
   w->removed = removed;
-  return NSR_OK;
-}
-
-static enum nsr_status find_resets(struct weave *w) {
-  const struct nsr_tree *t = w->plan->tree;
-  uint32_t *at;
-  NSR_NEW(w->ctx, NSR_SCRATCH, at, w->in->n);
-  for (uint32_t i = 0; i < w->in->n; i++)
-    at[i] = NSR_NONE;
-  for (uint32_t r = 0; r < w->plan->resets.n; r++)
-    at[t->parts[w->plan->resets.v[r].part].insn[w->engine]] = r;
-  w->reset_at = at;
   return NSR_OK;
 }
 
@@ -146,12 +135,17 @@ static const struct nsr_plan_class *class_of(const struct weave *w,
   return &w->plan->classes[w->plan->mirrors[w->entries.first_mirror + m].class];
 }
 
+/* Whether mirror m is set anew. */
+static bool is_reset(const struct weave *w, uint32_t reset, uint32_t m) {
+  return !class_of(w, m)->lasts && nsr_read_behind(&w->read, reset, m);
+}
+
 static uint32_t count_behind(const struct weave *w, uint32_t i) {
-  uint32_t reset = w->reset_at[i], n = 0;
+  uint32_t reset = w->read.reset_at[i], n = 0;
   if (reset == NSR_NONE)
     return 0;
   for (uint32_t m = 0; m < w->entries.nmirrors; m++)
-    n += !class_of(w, m)->lasts;
+    n += is_reset(w, reset, m);
   for (uint32_t m = first_behind(w, reset);
        m < w->plan->nmarkers && w->plan->markers[m].reset == reset; m++)
     n += feeds(w, &w->plan->markers[m]);
@@ -286,7 +280,7 @@ static enum nsr_status put_mirrors(struct weave *w, uint32_t i,
   for (uint32_t m = 0; m < w->entries.nmirrors; m++) {
     const struct nsr_mirror *x = &w->plan->mirrors[w->entries.first_mirror + m];
     const struct nsr_plan_class *c = class_of(w, m);
-    if (reset == NSR_NONE ? x->set_at != NSR_NONE : c->lasts)
+    if (reset == NSR_NONE ? x->set_at != NSR_NONE : !is_reset(w, reset, m))
       continue;
     int32_t v = reset == NSR_NONE ? c->start : c->reset[reset];
     NSR_TRY(put_op(w, i, NSR_CTL_MOV, x->reg, imm(v - x->less), imm(0)));
@@ -351,7 +345,7 @@ static enum nsr_status put_plan_marker(struct weave *w, uint32_t i,
 }
 
 static enum nsr_status put_behind(struct weave *w, uint32_t i) {
-  uint32_t reset = w->reset_at[i];
+  uint32_t reset = w->read.reset_at[i];
   if (reset == NSR_NONE)
     return NSR_OK;
   NSR_TRY(put_mirrors(w, i, reset));
@@ -596,8 +590,8 @@ static enum nsr_status move_lines(struct weave *w, struct nsr_stream *out) {
 static enum nsr_status weave_stream(struct weave *w, uint32_t exit,
                                     struct nsr_stream *out) {
   NSR_TRY(mark_removed(w, exit));
-  NSR_TRY(find_resets(w));
   NSR_TRY(nsr_entries_find(w->ctx, w->plan, w->engine, &w->entries));
+  NSR_TRY(nsr_read_find(w->ctx, w->plan, w->engine, &w->entries, &w->read));
   NSR_TRY(find_positions(w));
   *out = (struct nsr_stream){.engine = (uint8_t)w->engine,
                              .n = w->start[w->in->n]};
