@@ -49,7 +49,7 @@ static void add_wait(const struct reading *r, const struct nsr_plan_wait *x,
                 x->mirror - r->entries->first_mirror);
 }
 
-/* Operations may read any mirror. */
+/* Whether any threshold is computed: that may be from any mirror. */
 static bool computes(const struct nsr_plan *plan) {
   bool any = false;
   for (uint32_t i = 0; i < plan->nwaits; i++)
@@ -75,14 +75,17 @@ static void add_reads(const struct reading *r, int engine) {
   }
 }
 
-/* What is read from the end of a block on. */
+/* What is read from the end of a block on. Who proves the output need not see
+ * that of two arms only one runs: mirrors are right behind the first one for
+ * the other one, too, so branches may all be passed by. */
 static void behind(const struct reading *r, uint32_t b, uint64_t *out) {
+  uint32_t next = b + 1 < r->g->nblocks ? b + 1 : NSR_NONE;
+  const uint32_t *succ = r->g->blocks[b].succ;
+  uint32_t to[] = {succ[0], succ[1], succ[0] == NSR_NONE ? NSR_NONE : next};
   memset(out, 0, r->words * sizeof *out);
-  for (int i = 0; i < 2; i++) {
-    uint32_t to = r->g->blocks[b].succ[i];
-    if (to != NSR_NONE)
-      nsr_bits_or(out, set_of(r, r->in, to), r->words);
-  }
+  for (int i = 0; i < 3; i++)
+    if (to[i] != NSR_NONE)
+      nsr_bits_or(out, set_of(r, r->in, to[i]), r->words);
 }
 
 /* Whether more is read from a block's start on than was known; room: for a

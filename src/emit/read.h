@@ -21,7 +21,7 @@ static inline bool nsr_read_behind(const struct nsr_read *r, uint32_t reset,
 
 /* entries: the engine's. Backwards over the flow of the input; an operation
  * that advances a mirror does not count as reading it. Where thresholds are
- * computed all are set anew. */
+ * computed (the published forms) all mirrors are taken to be read. */
 NSR_MUST_USE enum nsr_status
 nsr_read_find(struct nsr_ctx *ctx, const struct nsr_plan *plan, int engine,
               const struct nsr_entries *entries, struct nsr_read *out);
