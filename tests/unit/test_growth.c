@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "base/work.h"
 #include "dep/explicit.h"
+#include "dep/key_loads.h"
 #include "emit/weave.h"
 #include "ir/islands.h"
 
@@ -280,6 +281,18 @@ static void windows_in_arms(const struct text *t, int n) {
   finish(t, 0);
 }
 
+/* All but the first is in islands. */
+static void windows_in_islands(const struct text *t, int n) {
+  windows(t, 4);
+  begin(t, 0);
+  for (int i = 0; i < n; i++) {
+    if (t->engine == ENGINES - 1) /* it has such instructions */
+      line(t, "custom code=1");
+    window(t, i, 512, "");
+  }
+  finish(t, 0);
+}
+
 /* Effort beyond what each access has is shared by all, in units. */
 enum { SPARE = 2200000 };
 
@@ -308,6 +321,7 @@ static const struct {
     {"turning windows", turning_windows, SPARE},
     {"windows in loops", windows_in_loops, 0},
     {"windows in arms", windows_in_arms, 0},
+    {"windows in islands", windows_in_islands, 0},
 };
 enum { NSHAPES = sizeof shapes / sizeof *shapes };
 
@@ -380,6 +394,7 @@ static enum nsr_status run(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   NSR_TRY(nsr_tree_exit(ctx, &t, &exit));
   note(ctx, &of[TREE], &since);
   NSR_TRY(nsr_deps_find(ctx, &t, target, &deps));
+  NSR_TRY(nsr_key_loads_check(ctx, &deps, &doubts));
   note(ctx, &of[DEPS], &since);
   NSR_TRY(nsr_needs_select(ctx, &deps, false, &needs));
   note(ctx, &of[SELECT], &since);
