@@ -87,8 +87,7 @@ static bool stays(const struct nsr_form *f) {
   return f->kind == NSR_FORM_CONST && !nsr_form_symbolic(f) && !f->trip;
 }
 
-/* Whether addresses differ by iteration, or not, and meet: p and c run in each
- * iteration of a loop. */
+/* Whether p and c run once in each iteration of a loop, and meet in each. */
 static bool meets_in_each(const struct nsr_distances *x, uint32_t k, bool may,
                           const struct nsr_dep *d) {
   return d->exact && k == 0 && !may && nsr_distance_every(x, d->p, d->loop) &&

@@ -493,8 +493,8 @@ static bool hides(const struct nsr_partners *s, const struct view *v,
          s->complete[e->work];
 }
 
-/* The same of what comes later in a loop, which may only be taken to be
- * ordered so far. */
+/* The same of what comes later in a loop, which so far may only be taken to be
+ * ordered. */
 static bool hides_carried(struct nsr_partners *s, const struct view *v,
                           const struct nsr_chain_entry *e) {
   if (!hides(s, v, e) || moves(s, e))

@@ -34,6 +34,7 @@ struct finder {
 /* Member by member: what is between them may be anything in `f`. */
 static void copy_footprint(struct nsr_footprint *out,
                            const struct nsr_footprint *f) {
+  memset(out, 0, sizeof *out);
   out->space = f->space;
   out->role = NSR_R;
   out->kind = f->kind;
@@ -58,7 +59,6 @@ static void copy_pattern(struct nsr_pattern *out, const struct nsr_pattern *p) {
 static void make_key(const struct nsr_footprint *footprint,
                      const struct nsr_pattern *pattern, bool moves,
                      uint32_t tensor, struct key *out) {
-  memset(&out->footprint, 0, sizeof out->footprint);
   copy_footprint(&out->footprint, footprint);
   out->tensor = tensor;
   out->moves = moves;
@@ -87,9 +87,9 @@ static uint64_t hash(const struct key *k) {
 }
 
 static bool has_key(const struct nsr_site_group *g, const struct key *k) {
-  struct nsr_footprint f = g->footprint;
+  struct nsr_footprint f;
   struct nsr_pattern p;
-  f.role = NSR_R;
+  copy_footprint(&f, &g->footprint);
   if (g->moves != k->moves || g->tensor != k->tensor ||
       memcmp(&f, &k->footprint, sizeof f) != 0)
     return false;
