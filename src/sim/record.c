@@ -287,9 +287,11 @@ static enum nsr_status conclude(struct recorder *r, const struct setting *s) {
         r->ctx, sim->end == NSR_SIM_FAULT ? NSR_E_FAULT : NSR_E_REFUSED,
         nsr_image_place(r->record->image, f->engine, f->insn), "%s", f->text);
   default:
-    return nsr_fail(r->ctx, NSR_E_REFUSED, NSR_NOWHERE,
-                    "more than %llu instructions and no end",
-                    (unsigned long long)s->budget);
+    return nsr_fail(
+        r->ctx, NSR_E_REFUSED,
+        (struct nsr_place){.file = r->record->image->kernel->path, .insn = -1},
+        "more than %llu instructions and no end",
+        (unsigned long long)s->budget);
   }
 }
 
