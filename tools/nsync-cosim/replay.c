@@ -113,6 +113,9 @@ enum nsr_status replay_read(struct tool *t, const char *path, bool operands,
     if (!end || !operands)
       list[n++] = line;
   }
+  if (!end)
+    return nsr_fail(t->ctx, NSR_E_SYNTAX, (struct nsr_place){.file = path},
+                    "this is no witness, or not all of one");
   *argc = n;
   *argv = list;
   return NSR_OK;
