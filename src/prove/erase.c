@@ -1,8 +1,9 @@
 /* erase.c - matching two streams, and their branches.
  *
  * One pass over both: an output instruction is the input's next one, or stands
- * in between. Where either could be said the first is taken; what is inserted
- * sets no register of the input's, so it hardly ever can.
+ * in between. Where either could be said the first is taken, unless a barrier
+ * that stays comes first; what is inserted sets no register of the input's, so
+ * it hardly ever can.
  */
 #include "prove/erase.h"
 
@@ -17,6 +18,7 @@ struct match {
   const struct nsr_stream *in, *out;
   const struct nsr_node *a, *b; /* of input and output */
   const bool *exact;            /* by input instruction: of an island */
+  const bool *keeps;            /* .. a barrier around one */
   uint32_t *exit_to;            /* by loop: where who leaves it comes to */
   struct nsr_erased *e;
 };
@@ -165,11 +167,20 @@ struct nsr_over *nsr_erased_over(const struct nsr_erased *e, uint32_t lo,
                                                        : NULL;
 }
 
+/* The input's next instruction that stays, from i on; *shut: behind a barrier
+ * around an island. */
+static uint32_t find_staying(const struct match *m, uint32_t i, bool *shut) {
+  *shut = false;
+  for (; i < m->in->n && !stays(m, i); i++)
+    *shut |= m->keeps[i];
+  return i;
+}
+
 static enum nsr_status match_all(struct match *m) {
   uint32_t i = 0, gap = 0, next;
+  bool shut;
   for (uint32_t o = 0; o < m->out->n; o++) {
-    for (next = i; next < m->in->n && !stays(m, next);)
-      next++;
+    next = find_staying(m, i, &shut);
     if (m->b[o].cls == NSR_BARRIER) {
       uint32_t at = next < m->in->n && m->exact[next] && same(m, next, o)
                         ? next
@@ -177,7 +188,8 @@ static enum nsr_status match_all(struct match *m) {
       if (at == NSR_NONE)
         return object_at(m, o, next, "is a barrier that the input has not");
       put(m, &i, at, o, &gap);
-    } else if (next < m->in->n && same(m, next, o)) {
+    } else if (next < m->in->n && !(shut && only_syncs(&m->b[o])) &&
+               same(m, next, o)) {
       put(m, &i, next, o, &gap);
     } else if (m->b[o].ctl == NSR_CTL_BR && m->b[o].always) {
       NSR_TRY(take_over(m, o));
@@ -187,8 +199,7 @@ static enum nsr_status match_all(struct match *m) {
       return object_at(m, o, next, "is another instruction");
     }
   }
-  for (next = i; next < m->in->n && !stays(m, next);)
-    next++;
+  next = find_staying(m, i, &shut);
   if (next < m->in->n)
     return object_at(m, m->out->n - 1, next, "is the last one");
   if (gap < m->out->n)
@@ -366,6 +377,17 @@ static enum nsr_status find_exact(struct nsr_ctx *ctx, const struct nsr_tree *t,
   return NSR_OK;
 }
 
+/* The barriers around islands. */
+static enum nsr_status find_keeps(struct nsr_ctx *ctx, const struct nsr_tree *t,
+                                  int engine, uint32_t n, bool **out) {
+  NSR_NEW(ctx, NSR_SCRATCH, *out, n);
+  for (uint32_t p = 0; p < t->nparts; p++)
+    if (t->parts[p].kind == NSR_PART_BARRIER && t->parts[p].keep &&
+        t->parts[p].insn[engine] != NSR_NONE)
+      (*out)[t->parts[p].insn[engine]] = true;
+  return NSR_OK;
+}
+
 static enum nsr_status match_engine(struct nsr_ctx *ctx, struct nsr_erasure *e,
                                     int engine, struct nsr_proof *proof) {
   struct match m = {.ctx = ctx,
@@ -378,9 +400,11 @@ static enum nsr_status match_engine(struct nsr_ctx *ctx, struct nsr_erasure *e,
                     .b = e->out->nodes[engine],
                     .e = &e->engines[engine]};
   uint32_t n = m.in->n, nloops = e->tree->local[engine].cfg->nloops;
-  bool *exact;
+  bool *exact, *keeps;
   NSR_TRY(find_exact(ctx, e->tree, engine, n, &exact));
+  NSR_TRY(find_keeps(ctx, e->tree, engine, n, &keeps));
   m.exact = exact;
+  m.keeps = keeps;
   NSR_NEW(ctx, NSR_SCRATCH, m.e->own, n);
   NSR_NEW(ctx, NSR_SCRATCH, m.e->gap, n);
   NSR_NEW(ctx, NSR_SCRATCH, m.e->next, (size_t)n + 1);
