@@ -167,20 +167,22 @@ struct nsr_over *nsr_erased_over(const struct nsr_erased *e, uint32_t lo,
                                                        : NULL;
 }
 
-/* The input's next instruction that stays, from i on; *shut: behind a barrier
- * around an island. */
-static uint32_t find_staying(const struct match *m, uint32_t i, bool *shut) {
-  *shut = false;
+/* The input's next instruction that stays, from i on; *wall: the last barrier
+ * around an island in front of it. */
+static uint32_t find_staying(const struct match *m, uint32_t i,
+                             uint32_t *wall) {
+  *wall = NSR_NONE;
   for (; i < m->in->n && !stays(m, i); i++)
-    *shut |= m->keeps[i];
+    *wall = m->keeps[i] ? i : *wall;
   return i;
 }
 
 static enum nsr_status match_all(struct match *m) {
-  uint32_t i = 0, gap = 0, next;
-  bool shut;
+  uint32_t i = 0, gap = 0, wall, next = find_staying(m, 0, &wall);
   for (uint32_t o = 0; o < m->out->n; o++) {
-    next = find_staying(m, i, &shut);
+    if (i > next)
+      next = find_staying(m, i, &wall);
+    bool shut = wall != NSR_NONE && wall >= i;
     if (m->b[o].cls == NSR_BARRIER) {
       uint32_t at = next < m->in->n && m->exact[next] && same(m, next, o)
                         ? next
@@ -199,7 +201,8 @@ static enum nsr_status match_all(struct match *m) {
       return object_at(m, o, next, "is another instruction");
     }
   }
-  next = find_staying(m, i, &shut);
+  if (i > next)
+    next = find_staying(m, i, &wall);
   if (next < m->in->n)
     return object_at(m, m->out->n - 1, next, "is the last one");
   if (gap < m->out->n)
