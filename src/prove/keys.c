@@ -65,14 +65,18 @@ static enum nsr_status find_spans(struct keys *k) {
 }
 
 /* Works in code without a known order may do anything in between. */
-static void check_islands(struct keys *k) {
+static enum nsr_status check_islands(struct keys *k) {
   const struct nsr_tree *t = k->t->tree;
+  uint32_t *before; /* by work: works of islands in front of it */
+  NSR_NEW(k->ctx, NSR_SCRATCH, before, (size_t)t->nworks + 1);
+  for (uint32_t w = 0; w < t->nworks; w++)
+    before[w + 1] = before[w] + t->works[w].island;
   for (uint32_t i = 0; i < k->c->nnodes; i++) {
     struct span *s = &k->spans[i];
-    for (uint32_t w = s->first; w != NSR_NONE && w < s->end && !s->doubtful;
-         w++)
-      s->doubtful = t->works[w].island;
+    if (s->first != NSR_NONE)
+      s->doubtful |= before[s->end] > before[s->first];
   }
+  return NSR_OK;
 }
 
 /* Unknown effects between two barriers may come in front of a load there, or
@@ -192,7 +196,7 @@ enum nsr_status nsr_keys_check(struct nsr_ctx *ctx, const struct nsr_touches *t,
   struct keys k = {.ctx = ctx, .t = t, .c = &t->tree->congruence};
   size_t n = doubts->n;
   NSR_TRY(find_spans(&k));
-  check_islands(&k);
+  NSR_TRY(check_islands(&k));
   NSR_TRY(check_outsiders(&k));
   NSR_TRY(check_unknown(&k));
   for (uint32_t slot = 0; slot < t->sights->nslots; slot++) {
