@@ -74,10 +74,10 @@ static uint32_t number_of(const struct check *c, uint32_t access) {
   return c->number[c->work_of.v[access]];
 }
 
-/* Of two accesses in conflict one may be a load of interest. */
-static void doubt(struct check *c, uint32_t a, uint32_t b) {
-  uint32_t number = number_of(c, a);
-  number = number == NSR_NONE ? number_of(c, b) : number;
+/* Of an access in conflict with another one, which may be a load of interest
+ * itself where its effects are unknown. */
+static void doubt(struct check *c, uint32_t access) {
+  uint32_t number = number_of(c, access);
   if (number != NSR_NONE)
     c->doubtful[number] = true;
 }
@@ -128,8 +128,10 @@ static enum nsr_status check_islands(struct check *c) {
       NSR_TRY(add_work(c, w));
   NSR_TRY(nsr_conflicts_few(c->ctx, NSR_SCRATCH, c->accesses.v, c->accesses.n,
                             MOST_LINKS, &found));
-  for (size_t i = 0; i < found.n; i++)
-    doubt(c, found.v[i].a, found.v[i].b);
+  for (size_t i = 0; i < found.n; i++) {
+    doubt(c, found.v[i].a);
+    doubt(c, found.v[i].b);
+  }
   return found.ncrowds ? check_crowds(c, &found) : NSR_OK;
 }
 
