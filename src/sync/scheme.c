@@ -478,12 +478,23 @@ static enum nsr_status all_pooled(struct choice *p, bool weigh) {
   return NSR_OK;
 }
 
-bool nsr_scheme_waits_outside(const struct nsr_program *p) {
+/* The first instruction that waits for others; false: none does. */
+static bool find_outside(const struct nsr_program *p, int *engine,
+                         uint32_t *insn) {
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     for (uint32_t i = 0; p->stream[e] && i < p->stream[e]->n; i++)
-      if (p->nodes[e][i].foreign_wait)
+      if (p->nodes[e][i].foreign_wait) {
+        *engine = e;
+        *insn = i;
         return true;
+      }
   return false;
+}
+
+bool nsr_scheme_waits_outside(const struct nsr_program *p) {
+  int engine;
+  uint32_t insn;
+  return find_outside(p, &engine, &insn);
 }
 
 /* Without totals. One may wait for more than is owed: for work that waits for
@@ -496,11 +507,14 @@ static enum nsr_status choose_outside(struct choice *p) {
   }
   if (p->scheme == NSR_SCHEME_PER_INSTRUCTION)
     return all_own(p);
-  return nsr_fail(
-      p->ctx, NSR_E_REFUSED,
-      (struct nsr_place){.file = p->t->program->k->path, .insn = -1},
-      "the kernel waits for others: what they wait for could be "
-      "behind a wait for a total; use --alloc=per-loop");
+  const struct nsr_program *program = p->t->program;
+  int engine = 0;
+  uint32_t insn = 0;
+  find_outside(program, &engine, &insn);
+  return nsr_fail(p->ctx, NSR_E_REFUSED,
+                  nsr_insn_place(program->k, program->stream[engine], insn),
+                  "the kernel waits for others here: what they wait for could "
+                  "be behind a wait for a total; use --alloc=per-loop");
 }
 
 static enum nsr_status choose(struct choice *p) {
