@@ -82,22 +82,33 @@ static void doubt(struct check *c, uint32_t access) {
     c->doubtful[number] = true;
 }
 
+/* Puts those that write in front; returns how many. */
+static uint32_t writes_first(const struct check *c, uint32_t *v, uint32_t n) {
+  uint32_t writes = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (nsr_footprint_writes(&c->accesses.v[v[i]].footprint)) {
+      uint32_t x = v[writes];
+      v[writes++] = v[i];
+      v[i] = x;
+    }
+  return writes;
+}
+
 /* Loads of a crowd, against what it writes: what takes too long to find out is
  * in doubt. v: accesses of the crowd. */
-static void check_crowd(struct check *c, const uint32_t *v, uint32_t n,
+static void check_crowd(struct check *c, uint32_t *v, uint32_t n,
                         uint32_t *looks) {
+  uint32_t writes = writes_first(c, v, n);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t number = number_of(c, v[i]);
     if (number == NSR_NONE)
       continue;
-    for (uint32_t j = 0; j < n && !c->doubtful[number]; j++) {
-      const struct nsr_footprint *f = &c->accesses.v[v[j]].footprint;
-      if (!nsr_footprint_writes(f))
-        continue;
+    for (uint32_t j = 0; j < writes && !c->doubtful[number]; j++) {
       *looks -= *looks > 0;
       c->doubtful[number] =
-          *looks == 0 || nsr_overlap(&c->accesses.v[v[i]].footprint, f, NULL) !=
-                             NSR_OVERLAP_NO;
+          *looks == 0 ||
+          nsr_overlap(&c->accesses.v[v[i]].footprint,
+                      &c->accesses.v[v[j]].footprint, NULL) != NSR_OVERLAP_NO;
     }
   }
 }
