@@ -65,6 +65,10 @@ NSR_MUST_USE enum nsr_status nsr_prove(struct nsr_ctx *ctx,
                                        const struct nsr_facts_file *facts,
                                        struct nsr_proof *out);
 
+/* Iterations of a loop in all that a proof holds for, 0: any number. counts:
+ * whether some loop may reach what counters can hold. */
+int64_t nsr_proof_limit(const struct nsr_proof *p, bool counts);
+
 /* What a proof rests on, in lines: shared with the rewriter, and assumed. */
 const char *nsr_prove_trust(void);
 

@@ -3,6 +3,7 @@
 
 #include "mem/trips.h"
 
+
 /* Iterations in all, by an engine's own loop. */
 static enum nsr_status own_entries(struct nsr_ctx *ctx,
                                    const struct nsr_tree *t, int engine,
@@ -19,17 +20,15 @@ static enum nsr_status own_entries(struct nsr_ctx *ctx,
 
 static enum nsr_status limit(struct nsr_ctx *ctx, const struct nsr_tree *t,
                              const struct nsr_values *values, int engine,
-                             uint64_t **entries, int64_t *iterations) {
+                             const uint64_t *entries, int64_t *iterations) {
   uint64_t *own = NULL;
   for (size_t i = 0; i < values->n; i++) {
     const struct nsr_form *f = &values->forms[i].form;
     int64_t lasts = INT64_C(1) << f->lasts;
     if (!f->lasts || (*iterations && *iterations <= lasts))
       continue;
-    if (!*entries)
-      NSR_TRY(nsr_trips_entries(ctx, t, entries));
     if (!own)
-      NSR_TRY(own_entries(ctx, t, engine, *entries, &own));
+      NSR_TRY(own_entries(ctx, t, engine, entries, &own));
     if (f->loop == NSR_NONE || own[f->loop] > (uint64_t)lasts)
       *iterations = lasts;
   }
@@ -39,14 +38,14 @@ static enum nsr_status limit(struct nsr_ctx *ctx, const struct nsr_tree *t,
 enum nsr_status nsr_values_lasting(struct nsr_ctx *ctx,
                                    const struct nsr_tree *t,
                                    const struct nsr_values *values,
+                                   const uint64_t *entries,
                                    int64_t *iterations) {
-  uint64_t *entries = NULL;
   struct nsr_mark mark = nsr_scratch_mark(ctx);
   enum nsr_status status = NSR_OK;
   *iterations = 0;
   for (int e = 0; e < NSR_MAX_ENGINES && status == NSR_OK; e++)
     if (t->program->stream[e])
-      status = limit(ctx, t, &values[e], e, &entries, iterations);
+      status = limit(ctx, t, &values[e], e, entries, iterations);
   nsr_scratch_release(ctx, mark);
   return status;
 }

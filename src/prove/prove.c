@@ -197,7 +197,8 @@ static enum nsr_status find_most(struct prover *p) {
     if (t->scopes[s].kind == NSR_SCOPE_LOOP && entries[s] > most)
       most = entries[s];
   p->proof->most = most < INT64_MAX ? (int64_t)most : INT64_MAX;
-  return nsr_values_lasting(p->ctx, t, p->touches.values, &p->proof->lasting);
+  return nsr_values_lasting(p->ctx, t, p->touches.values, entries,
+                            &p->proof->lasting);
 }
 
 /* ---- order */

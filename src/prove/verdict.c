@@ -17,6 +17,11 @@ const char *nsr_proof_rule_name(enum nsr_proof_rule r) {
   return names[r];
 }
 
+int64_t nsr_proof_limit(const struct nsr_proof *p, bool counts) {
+  int64_t most = counts ? p->bound : 0;
+  return p->lasting && (!most || p->lasting < most) ? p->lasting : most;
+}
+
 enum nsr_status nsr_proof_object(struct nsr_ctx *ctx, struct nsr_proof *p,
                                  enum nsr_proof_verdict verdict,
                                  enum nsr_proof_rule rule, const char *fmt,

@@ -122,9 +122,7 @@ static void proof_lines(struct nsr_strbuf *b,
     return;
   nsr_strbuf_printf(b, "for all inputs: %s",
                     nsr_proof_verdict_name(p->verdict));
-  int64_t most = r->max_count > r->count_limit ? p->bound : 0;
-  if (p->lasting && (!most || p->lasting < most))
-    most = p->lasting;
+  int64_t most = nsr_proof_limit(p, r->max_count > r->count_limit);
   if (p->verdict == NSR_PROOF_PROVED && most)
     nsr_strbuf_printf(b,
                       ", %u waits, as long as no loop runs more than "

@@ -104,9 +104,7 @@ static void print_explored(FILE *out, const struct nsr_exploration *e) {
 
 /* What is proved for all inputs but those that run too long. */
 static void print_limit(FILE *out, const struct nsr_proof *p) {
-  int64_t most = p->bound && p->bound < p->most ? p->bound : 0;
-  if (p->lasting && (!most || p->lasting < most))
-    most = p->lasting;
+  int64_t most = nsr_proof_limit(p, p->bound < p->most);
   fprintf(out, " (%u waits)", (unsigned)p->waits);
   if (most)
     fprintf(out, ", as long as no loop runs more than %lld iterations in all",
