@@ -524,6 +524,7 @@ static enum nsr_status begin_item(void *user, uint32_t first, uint32_t end) {
   struct lag *g = user;
   g->item_first = g->told.from = first;
   g->looks = true;
+  nsr_sights_begin_item(g->x, first);
   if (end - first == 1)
     return NSR_OK;
   for (uint32_t i = first; i < end; i++)

@@ -5,8 +5,8 @@
 
 enum {
   WORDS = NSR_LEVEL_WORDS,
-  IN_WORD = 16, /* places */
-  LOWEST = WORDS * IN_WORD,
+  LOWEST = NSR_LEVEL_PLACES,
+  IN_WORD = LOWEST / WORDS,     /* places */
   NUMBERS = NSR_LEVEL_ANY + 1, /* trees of one level */
   MADE = 1 << 16,              /* operations that are remembered */
   FIRST_LIMIT = 1 << 16
@@ -186,7 +186,7 @@ static void open(const struct nsr_levels *l, uint8_t height, uint32_t a,
 /* ---- what was made before */
 
 /* Further operations, with the height: what is one level has none. */
-enum { ADD_AT = NSR_LEVEL_SETTLE + 1, SET_AT };
+enum { ADD_AT = NSR_LEVEL_SETTLE + 1, SET_AT, MOVE_TO };
 
 /* Where such an operation is remembered. */
 static struct nsr_level_made *made_of(const struct nsr_levels *l, uint32_t op,
@@ -316,15 +316,80 @@ uint32_t nsr_levels_add(struct nsr_levels *l, uint8_t height, uint32_t a,
   return change_at(l, height, a, lo, hi, b, true);
 }
 
+/* ---- places from another tree */
+
+/* The lowest node that has a place. */
+static uint32_t lowest(const struct nsr_levels *l, uint8_t height, uint32_t a,
+                       uint32_t place) {
+  for (; a >= NUMBERS && height; height--) {
+    a = (uint32_t)l->v[a].w[place / span_of(height - 1)];
+    place %= span_of(height - 1);
+  }
+  return a;
+}
+
+/* What is moved: places lo..hi-1, of a tree that begins with `first`. */
+struct move {
+  uint32_t b, lo, hi, first;
+  uint8_t height;
+};
+
+static uint32_t move_lowest(struct nsr_levels *l, uint32_t a, uint32_t at,
+                            const struct move *m) {
+  uint64_t x[WORDS], y[WORDS];
+  uint32_t b = lowest(l, m->height, m->b, at - m->first);
+  uint32_t from = m->lo > at ? m->lo - at : 0, to = m->hi - at;
+  if (from == 0 && to >= LOWEST)
+    return b;
+  open(l, 0, a, x);
+  open(l, 0, b, y);
+  for (uint32_t i = from / IN_WORD; i < WORDS && i * IN_WORD < to; i++) {
+    uint32_t lo = from > i * IN_WORD ? from - i * IN_WORD : 0;
+    uint64_t mask = places(lo, to - i * IN_WORD);
+    x[i] = (x[i] & ~mask) | (y[i] & mask);
+  }
+  return make(l, x, false);
+}
+
+/* To a node that begins with place `at`. */
+static uint32_t move(struct nsr_levels *l, uint8_t height, uint32_t a,
+                     uint32_t at, const struct move *m) {
+  uint64_t x[WORDS];
+  if (!height)
+    return move_lowest(l, a, at, m);
+  uint32_t span = span_of(height - 1);
+  open(l, height, a, x);
+  for (uint32_t i = m->lo > at ? (m->lo - at) / span : 0;
+       i < WORDS && at + i * span < m->hi; i++) {
+    x[i] = move(l, height - 1, (uint32_t)x[i], at + i * span, m);
+    if (x[i] == NSR_NO_LEVELS)
+      return NSR_NO_LEVELS;
+  }
+  return make(l, x, true);
+}
+
+uint32_t nsr_levels_move(struct nsr_levels *l, uint8_t height, uint32_t a,
+                         uint32_t lo, uint32_t hi, uint32_t b) {
+  uint32_t op = (uint32_t)height << 8 | MOVE_TO, first = lo / LOWEST * LOWEST;
+  if (lo >= hi || (a < NUMBERS && a == b))
+    return a;
+  struct nsr_level_made *made = made_of(l, op, a, b, lo, hi);
+  if (!is_made(made, op, a, b, lo, hi)) {
+    struct move m = {b, lo, hi, first, nsr_levels_height(hi - first)};
+    uint32_t out = move(l, height, a, 0, &m);
+    if (out == NSR_NO_LEVELS)
+      return NSR_NO_LEVELS;
+    *made = (struct nsr_level_made){a, b, lo, hi, out, op};
+  }
+  return made->out;
+}
+
 /* ---- looking */
 
 uint32_t nsr_levels_at(const struct nsr_levels *l, uint8_t height, uint32_t a,
                        uint32_t place) {
-  for (; a >= NUMBERS && height; height--) {
-    uint32_t span = span_of(height - 1);
-    a = (uint32_t)l->v[a].w[place / span];
-    place %= span;
-  }
+  a = lowest(l, height, a, place);
+  place %= LOWEST;
   if (a < NUMBERS)
     return a;
   return l->v[a].w[place / IN_WORD] >> 4 * (place % IN_WORD) & NSR_LEVEL_ANY;
@@ -364,12 +429,12 @@ void nsr_levels_unmark(struct nsr_levels *l) {
   memset(l->used, 0, l->n * sizeof *l->used);
 }
 
-void nsr_levels_mark(struct nsr_levels *l, uint8_t height, uint32_t a) {
+void nsr_levels_mark(struct nsr_levels *l, uint32_t a) {
   if (a < NUMBERS || l->used[a])
     return;
   l->used[a] = true;
-  for (int i = 0; i < WORDS && height; i++)
-    nsr_levels_mark(l, height - 1, (uint32_t)l->v[a].w[i]);
+  for (int i = 0; i < WORDS && l->hash[a] & 1; i++)
+    nsr_levels_mark(l, (uint32_t)l->v[a].w[i]);
 }
 
 void nsr_levels_sweep(struct nsr_levels *l) {

@@ -10,6 +10,9 @@
 
 #include "base/vec.h"
 
+/* Places of a lowest node. */
+enum { NSR_LEVEL_PLACES = 128 };
+
 /* Levels stop here: any number of executions. Trees below 1 + this have one
  * level everywhere. */
 enum { NSR_LEVEL_ANY = 15 };
@@ -58,13 +61,17 @@ NSR_MUST_USE enum nsr_status nsr_levels_init(struct nsr_ctx *ctx,
 uint8_t nsr_levels_height(uint32_t n);
 
 /* All below make trees of one height: of two, place by place; of one, with
- * lo..hi-1 as told, or with another tree's added to these. */
+ * lo..hi-1 as told, or with another tree's added to these. Moved to there: a
+ * tree just high enough for the places up to hi, from the start of lo's lowest
+ * node on. */
 uint32_t nsr_levels_join(struct nsr_levels *l, uint8_t height,
                          enum nsr_level_op op, uint32_t a, uint32_t b);
 uint32_t nsr_levels_set(struct nsr_levels *l, uint8_t height, uint32_t a,
                         uint32_t lo, uint32_t hi, uint32_t level);
 uint32_t nsr_levels_add(struct nsr_levels *l, uint8_t height, uint32_t a,
                         uint32_t lo, uint32_t hi, uint32_t b);
+uint32_t nsr_levels_move(struct nsr_levels *l, uint8_t height, uint32_t a,
+                         uint32_t lo, uint32_t hi, uint32_t b);
 
 uint32_t nsr_levels_at(const struct nsr_levels *l, uint8_t height, uint32_t a,
                        uint32_t place);
@@ -78,7 +85,7 @@ static inline bool nsr_levels_full(const struct nsr_levels *l) {
   return l->n - l->nspare >= l->limit;
 }
 void nsr_levels_unmark(struct nsr_levels *l);
-void nsr_levels_mark(struct nsr_levels *l, uint8_t height, uint32_t a);
+void nsr_levels_mark(struct nsr_levels *l, uint32_t a);
 void nsr_levels_sweep(struct nsr_levels *l);
 
 #endif

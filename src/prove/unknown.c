@@ -36,6 +36,73 @@ static enum nsr_status number_slots(struct nsr_sights *x) {
   return NSR_OK;
 }
 
+/* ---- windows */
+
+/* Steps of a window, at least, if it does not end with the score. */
+enum { WINDOW = 128 };
+
+/* An item that begins at a step ends in front of this one. */
+static uint32_t item_end(const struct nsr_score *s, uint32_t i) {
+  uint8_t kind = s->steps[i].kind;
+  bool scope = kind == NSR_STEP_LOOP || kind == NSR_STEP_ARM;
+  return scope ? s->steps[i].end + 1 : i + 1;
+}
+
+static uint32_t window_end(const struct nsr_score *s, uint32_t first) {
+  uint32_t end = first;
+  while (end < s->nsteps && end - first < WINDOW)
+    end = item_end(s, end);
+  return end;
+}
+
+static struct nsr_window *window_of(const struct nsr_sights *x, uint32_t window,
+                                    uint32_t c) {
+  return &x->windows[(size_t)window * x->nch + c];
+}
+
+/* Of a window that begins with x->now. */
+static void set_window(struct nsr_sights *x, uint32_t w) {
+  const struct nsr_score *s = x->s;
+  for (uint32_t c = 0; c < x->nch; c++)
+    window_of(x, w, c)->first = x->now[c];
+  for (uint32_t i = x->window_steps[w]; i < x->window_steps[w + 1]; i++)
+    if (has_slot(&s->steps[i]))
+      x->now[s->steps[i].channel]++;
+  for (uint32_t c = 0; c < x->nch; c++) {
+    struct nsr_window *win = window_of(x, w, c);
+    uint32_t place = win->first - x->base[c];
+    win->end = x->now[c];
+    win->base = x->base[c] + place / NSR_LEVEL_PLACES * NSR_LEVEL_PLACES;
+    win->height = nsr_levels_height(win->end - win->base);
+  }
+}
+
+static enum nsr_status find_windows(struct nsr_sights *x) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < x->s->nsteps; i = window_end(x->s, i))
+    n++;
+  x->nwindows = n;
+  NSR_NEW(x->ctx, NSR_SCRATCH, x->window_steps, (size_t)n + 1);
+  NSR_NEW(x->ctx, NSR_SCRATCH, x->windows, ((size_t)n + 1) * x->nch);
+  memcpy(x->now, x->base, x->nch * sizeof *x->now);
+  for (uint32_t w = 0; w < n; w++) {
+    x->window_steps[w + 1] = window_end(x->s, x->window_steps[w]);
+    set_window(x, w);
+  }
+  return NSR_OK;
+}
+
+void nsr_sights_begin_item(struct nsr_sights *x, uint32_t step) {
+  if (step < x->window_steps[x->window + 1])
+    return;
+  for (uint32_t i = x->window_steps[x->window]; i < step; i++)
+    x->first_loop += x->s->steps[i].kind == NSR_STEP_LOOP;
+  while (step >= x->window_steps[x->window + 1])
+    x->window++;
+}
+
+/* ---- other slots */
+
 static void keep_slots(const struct nsr_sights *x, uint32_t *to) {
   memcpy(to, x->now, x->nch * sizeof *to);
 }
@@ -100,6 +167,7 @@ enum nsr_status nsr_sights_init(struct nsr_ctx *ctx, const struct nsr_score *s,
   *out = (struct nsr_sights){
       .ctx = ctx, .s = s, .nch = (uint32_t)nsr_nchannels(s->program->k)};
   NSR_TRY(number_slots(out));
+  NSR_TRY(find_windows(out));
   NSR_TRY(number_barriers(out));
   NSR_TRY(number_loops(out));
   return nsr_levels_init(ctx, &out->levels);
@@ -114,17 +182,20 @@ static void tidy(struct nsr_sights *x) {
     return;
   nsr_levels_unmark(l);
   for (size_t i = 0; i < x->views.n; i++)
-    for (uint32_t c = 0; x->views.v[i]->refs && c < x->nch; c++)
-      nsr_levels_mark(l, x->height[c], x->views.v[i]->of[c].levels);
-  for (size_t i = 0; i < (size_t)x->nloops * x->nch; i++)
+    for (uint32_t c = 0; x->views.v[i]->refs && c < x->nch; c++) {
+      nsr_levels_mark(l, x->views.v[i]->of[c].past);
+      nsr_levels_mark(l, x->views.v[i]->of[c].levels);
+    }
+  for (size_t i = (size_t)x->first_loop * x->nch;
+       i < (size_t)x->nloops * x->nch; i++)
     if (x->once[i] != NSR_NO_LEVELS)
-      nsr_levels_mark(l, x->height[i % x->nch], x->once[i]);
+      nsr_levels_mark(l, x->once[i]);
   nsr_levels_sweep(l);
 }
 
 void nsr_sight_clear(const struct nsr_sights *x, struct nsr_sight *v) {
   for (uint32_t c = 0; c < x->nch; c++)
-    v->of[c].levels = 0;
+    v->of[c].past = v->of[c].levels = 0;
 }
 
 static enum nsr_status take_view(struct nsr_sights *x, struct nsr_sight **out) {
@@ -144,9 +215,9 @@ static enum nsr_status take_view(struct nsr_sights *x, struct nsr_sight **out) {
 
 enum nsr_status nsr_sight_new(struct nsr_sights *x, struct nsr_sight **out) {
   NSR_TRY(take_view(x, out));
-  (*out)->step = 0;
+  (*out)->step = (*out)->window = 0;
   for (uint32_t c = 0; c < x->nch; c++)
-    (*out)->of[c] = (struct nsr_sight_part){0, x->base[c]};
+    (*out)->of[c] = (struct nsr_sight_part){0, 0, x->base[c]};
   return NSR_OK;
 }
 
@@ -172,6 +243,7 @@ enum nsr_status nsr_sight_own(struct nsr_sights *x, struct nsr_sight **v) {
 void nsr_sight_copy(const struct nsr_sights *x, struct nsr_sight *to,
                     const struct nsr_sight *from) {
   to->step = from->step;
+  to->window = from->window;
   memcpy(to->of, from->of, x->nch * sizeof *to->of);
 }
 
@@ -183,28 +255,30 @@ void nsr_sight_stamp(struct nsr_sights *x, struct nsr_sight *v) {
 
 /* ---- levels */
 
-static enum nsr_status set_levels(struct nsr_sight *v, uint32_t c,
-                                  uint32_t levels) {
+static enum nsr_status set(uint32_t *to, uint32_t levels) {
   if (levels == NSR_NO_LEVELS)
     return NSR_E_NOMEM;
-  v->of[c].levels = levels;
+  *to = levels;
   return NSR_OK;
 }
 
 enum nsr_status nsr_sight_merge(struct nsr_sights *x, struct nsr_sight *a,
                                 const struct nsr_sight *b, bool least,
                                 bool *changed) {
+  enum nsr_level_op op = least ? NSR_LEVEL_LEAST : NSR_LEVEL_MOST;
   tidy(x);
   for (uint32_t c = 0; c < x->nch; c++) {
-    uint32_t old = a->of[c].levels;
-    if (old == b->of[c].levels)
-      continue;
-    NSR_TRY(set_levels(a, c,
-                       nsr_levels_join(&x->levels, x->height[c],
-                                       least ? NSR_LEVEL_LEAST : NSR_LEVEL_MOST,
-                                       old, b->of[c].levels)));
+    struct nsr_sight_part *part = &a->of[c], old = *part;
+    const struct nsr_sight_part *with = &b->of[c];
+    if (old.past != with->past)
+      NSR_TRY(set(&part->past, nsr_levels_join(&x->levels, x->height[c], op,
+                                               old.past, with->past)));
+    if (old.levels != with->levels)
+      NSR_TRY(set(&part->levels,
+                  nsr_levels_join(&x->levels, window_of(x, x->window, c)->height,
+                                  op, old.levels, with->levels)));
     if (changed)
-      *changed |= a->of[c].levels != old;
+      *changed |= part->past != old.past || part->levels != old.levels;
   }
   return NSR_OK;
 }
@@ -216,41 +290,80 @@ static uint32_t channel_of(const struct nsr_sights *x, uint32_t slot) {
 enum nsr_status nsr_sight_learn(struct nsr_sights *x, struct nsr_sight *v,
                                 uint32_t slot) {
   uint32_t channel = channel_of(x, slot);
-  uint32_t place = slot - x->base[channel];
-  return set_levels(v, channel,
-                    nsr_levels_set(&x->levels, x->height[channel],
-                                   v->of[channel].levels, place, place + 1, 0));
+  const struct nsr_window *w = window_of(x, x->window, channel);
+  uint32_t *levels = &v->of[channel].levels, place = slot - w->base;
+  return set(levels, nsr_levels_set(&x->levels, w->height, *levels, place,
+                                    place + 1, 0));
 }
 
 uint32_t nsr_sight_level(const struct nsr_sights *x, const struct nsr_sight *v,
                          uint32_t slot) {
   uint32_t channel = channel_of(x, slot);
-  uint32_t level =
-      nsr_levels_at(&x->levels, x->height[channel], v->of[channel].levels,
-                    slot - x->base[channel]);
+  const struct nsr_sight_part *part = &v->of[channel];
+  const struct nsr_window *w = window_of(x, v->window, channel);
+  uint32_t level = slot < w->first
+                       ? nsr_levels_at(&x->levels, x->height[channel],
+                                       part->past, slot - x->base[channel])
+                       : nsr_levels_at(&x->levels, w->height, part->levels,
+                                       slot - w->base);
   return level < NSR_LEVEL_ANY ? level / x->unit[slot] : level;
 }
 
 uint32_t nsr_sight_next(const struct nsr_sights *x, const struct nsr_sight *v,
                         uint32_t channel, uint32_t slot) {
-  uint32_t place =
-      nsr_levels_next(&x->levels, x->height[channel], v->of[channel].levels,
-                      slot - x->base[channel]);
-  return place == UINT32_MAX ? place : x->base[channel] + place;
+  const struct nsr_window *w = window_of(x, v->window, channel);
+  uint32_t place = w->first - x->base[channel];
+  if (slot < w->first)
+    place = nsr_levels_next(&x->levels, x->height[channel],
+                            v->of[channel].past, slot - x->base[channel]);
+  if (place < w->first - x->base[channel])
+    return x->base[channel] + place;
+  slot = slot < w->first ? w->first : slot;
+  place = nsr_levels_next(&x->levels, w->height, v->of[channel].levels,
+                          slot - w->base);
+  return place == UINT32_MAX ? place : w->base + place;
 }
 
 void nsr_sight_nothing(const struct nsr_sights *x, struct nsr_sight *v) {
   v->step = x->step;
+  v->window = x->window;
   for (uint32_t c = 0; c < x->nch; c++)
-    v->of[c] = (struct nsr_sight_part){NSR_LEVEL_ANY, x->now[c]};
+    v->of[c] =
+        (struct nsr_sight_part){NSR_LEVEL_ANY, NSR_LEVEL_ANY, x->now[c]};
 }
 
 enum nsr_status nsr_sight_settle(struct nsr_sights *x, struct nsr_sight *v) {
   tidy(x);
   for (uint32_t c = 0; c < x->nch; c++)
-    NSR_TRY(set_levels(v, c,
-                       nsr_levels_join(&x->levels, x->height[c],
-                                       NSR_LEVEL_SETTLE, v->of[c].levels, 0)));
+    NSR_TRY(set(&v->of[c].levels,
+                nsr_levels_join(&x->levels, window_of(x, v->window, c)->height,
+                                NSR_LEVEL_SETTLE, v->of[c].levels, 0)));
+  return NSR_OK;
+}
+
+/* What it says of its own window becomes past, as does what has issued between
+ * that and this one: each once, if at all. */
+static enum nsr_status enter_window(struct nsr_sights *x, struct nsr_sight *v) {
+  struct nsr_levels *l = &x->levels;
+  if (v->window == x->window)
+    return NSR_OK;
+  NSR_TRY(nsr_sight_settle(x, v));
+  for (uint32_t c = 0; c < x->nch; c++) {
+    const struct nsr_window *w = window_of(x, v->window, c);
+    struct nsr_sight_part *part = &v->of[c];
+    uint32_t base = x->base[c], first = window_of(x, x->window, c)->first;
+    NSR_TRY(set(&part->past, nsr_levels_move(l, x->height[c], part->past,
+                                             w->first - base, w->end - base,
+                                             part->levels)));
+    part->levels = 0;
+    if (part->at >= first)
+      continue;
+    NSR_TRY(set(&part->past,
+                nsr_levels_set(l, x->height[c], part->past, part->at - base,
+                               first - base, NSR_LEVEL_ANY)));
+    part->at = first;
+  }
+  v->window = x->window;
   return NSR_OK;
 }
 
@@ -263,7 +376,8 @@ static uint32_t once_through(struct nsr_sights *x, uint32_t loop, uint32_t c) {
   uint32_t *once = &x->once[(size_t)(loop - 1) * x->nch + c];
   if (*once != NSR_NO_LEVELS)
     return *once;
-  uint32_t levels = 0, base = x->base[c];
+  const struct nsr_window *w = window_of(x, x->window, c);
+  uint32_t levels = 0;
   for (uint32_t lo = first[c], end = first[x->nch + c], hi; lo < end; lo = hi) {
     hi = x->run_end[lo] < end ? x->run_end[lo] : end;
     uint32_t level = NSR_LEVEL_ANY;
@@ -273,8 +387,8 @@ static uint32_t once_through(struct nsr_sights *x, uint32_t loop, uint32_t c) {
         ;
       end = first[x->nch + c];
     }
-    levels = nsr_levels_set(&x->levels, x->height[c], levels, lo - base,
-                            hi - base, level);
+    levels = nsr_levels_set(&x->levels, w->height, levels, lo - w->base,
+                            hi - w->base, level);
     if (levels == NSR_NO_LEVELS)
       return levels;
   }
@@ -285,15 +399,16 @@ static uint32_t once_through(struct nsr_sights *x, uint32_t loop, uint32_t c) {
  * issues once in all, so that how often does not matter. */
 static uint32_t issued(struct nsr_sights *x, uint32_t c, uint32_t levels,
                        uint32_t lo, uint32_t hi, uint32_t loop) {
-  uint32_t base = x->base[c], once;
+  const struct nsr_window *w = window_of(x, x->window, c);
+  uint32_t once;
   if (!loop)
-    return nsr_levels_set(&x->levels, x->height[c], levels, lo - base,
-                          hi - base, NSR_LEVEL_ANY);
+    return nsr_levels_set(&x->levels, w->height, levels, lo - w->base,
+                          hi - w->base, NSR_LEVEL_ANY);
   once = once_through(x, loop, c);
   if (once == NSR_NO_LEVELS)
     return once;
-  return nsr_levels_add(&x->levels, x->height[c], levels, lo - base, hi - base,
-                        once);
+  return nsr_levels_add(&x->levels, w->height, levels, lo - w->base,
+                        hi - w->base, once);
 }
 
 /* The outermost loop that was entered since a step; NULL: none. */
@@ -312,15 +427,16 @@ static enum nsr_status add_issued(struct nsr_sights *x, struct nsr_sight *v) {
   uint32_t outside;
   const struct nsr_sight_loop *loop = entered_since(x, v->step, &outside);
   tidy(x);
+  NSR_TRY(enter_window(x, v));
   for (uint32_t c = 0; c < x->nch; c++) {
     struct nsr_sight_part *part = &v->of[c];
     uint32_t front = loop ? loop->first[c] : x->now[c];
     if (part->at < front)
-      NSR_TRY(set_levels(v, c,
-                         issued(x, c, part->levels, part->at, front, outside)));
+      NSR_TRY(set(&part->levels,
+                  issued(x, c, part->levels, part->at, front, outside)));
     if (loop && loop->first[c] < loop->end[c])
-      NSR_TRY(set_levels(
-          v, c, issued(x, c, part->levels, loop->first[c], loop->end[c], 0)));
+      NSR_TRY(set(&part->levels, issued(x, c, part->levels, loop->first[c],
+                                        loop->end[c], 0)));
   }
   return NSR_OK;
 }
