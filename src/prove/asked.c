@@ -215,6 +215,8 @@ static enum nsr_status steps_back(struct finder *f, uint32_t first,
 static enum nsr_status item_back(struct finder *f, uint32_t i) {
   const struct nsr_step *s = &f->s->steps[i];
   uint32_t first = s->kind == NSR_STEP_END ? s->end : i;
+  while (first < f->g->x->window_steps[f->g->x->window])
+    nsr_sights_go_to(f->g->x, f->g->x->window - 1);
   f->changed = false;
   NSR_TRY(steps_back(f, first, i + 1, NSR_NONE));
   while (f->changed) {
@@ -233,10 +235,12 @@ enum nsr_status nsr_asked_find(struct nsr_told *told) {
   NSR_NEW(ctx, NSR_SCRATCH, f.here, told->ntracks);
   NSR_NEW(ctx, NSR_SCRATCH, f.exits, s->nsteps);
   NSR_NEW(ctx, NSR_SCRATCH, told->asked, s->nmembers);
+  nsr_sights_go_to(told->x, told->x->nwindows - 1);
   for (uint32_t i = s->nsteps; i-- > 0;) {
     NSR_TRY(item_back(&f, i));
     if (s->steps[i].kind == NSR_STEP_END)
       i = s->steps[i].end;
   }
+  nsr_sights_go_to(told->x, 0);
   return NSR_OK;
 }

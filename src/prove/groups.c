@@ -117,9 +117,17 @@ static enum nsr_status again(void *user) {
 
 static enum nsr_status find_regions(struct finder *f) {
   uint32_t n = f->s->nsteps;
-  struct nsr_walker w = {f,         nothing,    again,    nothing,
-                         take_step, enter_loop, end_way,  leave_loop,
-                         enter_arm, leave_arm,  other_way};
+  struct nsr_walker w = {.user = f,
+                         .item = nothing,
+                         .again = again,
+                         .leave = nothing,
+                         .step = take_step,
+                         .enter_loop = enter_loop,
+                         .end_way = end_way,
+                         .leave_loop = leave_loop,
+                         .enter_arm = enter_arm,
+                         .leave_arm = leave_arm,
+                         .other_way = other_way};
   NSR_NEW(f->ctx, NSR_SCRATCH, f->s->region, n);
   NSR_NEW(f->ctx, NSR_SCRATCH, f->same, (size_t)n + 1);
   NSR_NEW(f->ctx, NSR_SCRATCH, f->head, n);

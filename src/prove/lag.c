@@ -19,7 +19,9 @@ struct loop {
   struct nsr_sight **head, **exit;
   struct nsr_tells *heads, *exits;
   uint32_t learns; /* bit r: row r does */
-  bool any_head, any_exit, changed;
+  bool any_head, any_exit;
+  bool entered; /* the head has changed by what is in front of it */
+  bool moved;   /* .. or, at the last walk, by a way back, or one in it has */
 };
 
 /* What an arm's way past it keeps. */
@@ -53,7 +55,8 @@ struct lag {
   struct nsr_sight *at_item[NSR_MAX_ENGINES];
   uint32_t *now_at_item;
   uint32_t item_first, barrier_at_item;
-  bool looks; /* conflicts are looked for in this round */
+  bool looks;  /* conflicts are looked for in this round */
+  bool stable; /* what loops keep is what another round would make of it */
 };
 
 /* ---- rows */
@@ -148,17 +151,26 @@ static enum nsr_status put_rows(struct lag *g, const struct loop *l,
   return NSR_OK;
 }
 
+/* What is known in front of it. */
+static enum nsr_status take_entry(struct lag *g, uint32_t begin,
+                                  struct loop *l) {
+  bool first = !l->any_head;
+  l->any_head = true;
+  l->entered = first;
+  NSR_TRY(lose(g, l, l->head, first, &l->entered));
+  return nsr_told_enter(&g->told, begin, l->heads, first, &l->entered);
+}
+
 static enum nsr_status enter_loop(void *user, uint32_t begin, bool *changed) {
   struct lag *g = user;
   struct loop *l = loop_at(g, begin);
   g->x->step = begin + 1;
   NSR_TRY(open_loop(g, begin));
-  l->changed = !l->any_head;
-  NSR_TRY(lose(g, l, l->head, !l->any_head, &l->changed));
-  *changed = l->changed;
-  NSR_TRY(nsr_told_enter(&g->told, begin, l->heads, !l->any_head, changed));
-  l->any_head = true;
-  l->any_exit = l->changed = false;
+  NSR_TRY(nsr_told_begin(&g->told, begin));
+  if (!g->stable)
+    NSR_TRY(take_entry(g, begin, l));
+  NSR_TRY(nsr_told_put(&g->told, begin, l->heads));
+  *changed = l->entered && !g->stable;
   const uint32_t *slots =
       g->x->loop_slots + (size_t)(g->x->loop_number[begin] - 1) * 2 * g->x->nch;
   NSR_PUSH(g->ctx, NSR_SCRATCH, &g->x->loops,
@@ -167,12 +179,24 @@ static enum nsr_status enter_loop(void *user, uint32_t begin, bool *changed) {
   return put_rows(g, l, l->head);
 }
 
+/* A body that has been walked from this head, and all loops in it, too. */
+static bool passes_loop(void *user, uint32_t begin) {
+  struct lag *g = user;
+  struct loop *l = loop_at(g, begin);
+  bool passes = !g->stable && !l->entered && !l->moved;
+  if (!passes && !g->stable)
+    l->any_exit = l->moved = false;
+  return passes;
+}
+
 static enum nsr_status end_way(void *user, uint32_t begin, bool back) {
   struct lag *g = user;
   struct loop *l = loop_at(g, begin);
+  if (g->stable)
+    return NSR_OK;
   if (back) {
-    NSR_TRY(lose(g, l, l->head, false, &l->changed));
-    return nsr_told_take(&g->told, begin, l->heads, true, false, &l->changed);
+    NSR_TRY(lose(g, l, l->head, false, &l->moved));
+    return nsr_told_take(&g->told, begin, l->heads, true, false, &l->moved);
   }
   bool first = !l->any_exit, changed = false;
   l->any_exit = true;
@@ -183,8 +207,12 @@ static enum nsr_status end_way(void *user, uint32_t begin, bool back) {
 static enum nsr_status leave_loop(void *user, uint32_t begin, bool *changed) {
   struct lag *g = user;
   struct loop *l = loop_at(g, begin);
-  *changed = l->changed;
-  g->x->barrier = g->x->loops.v[--g->x->loops.n].barrier;
+  const struct nsr_sight_loop *here = &g->x->loops.v[--g->x->loops.n];
+  *changed = l->moved;
+  if (l->moved && g->x->loops.n)
+    loop_at(g, here[-1].begin - 1)->moved = true;
+  memcpy(g->x->now, here->end, g->x->nch * sizeof *g->x->now);
+  g->x->barrier = here->barrier;
   g->x->step = g->s->steps[begin].end + 1;
   nsr_told_drop(&g->told, begin);
   NSR_TRY(nsr_told_put(&g->told, begin, l->any_exit ? l->exits : l->heads));
@@ -524,6 +552,7 @@ static enum nsr_status begin_item(void *user, uint32_t first, uint32_t end) {
   struct lag *g = user;
   g->item_first = g->told.from = first;
   g->looks = true;
+  g->stable = false;
   nsr_sights_begin_item(g->x, first);
   if (end - first == 1)
     return NSR_OK;
@@ -540,7 +569,7 @@ static enum nsr_status begin_item(void *user, uint32_t first, uint32_t end) {
 static bool once_more(void *user) {
   struct lag *g = user;
   bool more = !g->looks;
-  g->looks = true;
+  g->looks = g->stable = true;
   return more;
 }
 
@@ -591,27 +620,34 @@ enum { USUAL_LEVEL = 3 };
 
 /* Levels beyond what addresses rotate by are hardly ever of use: only waits
  * that look back farther, for addresses that advance. */
-static void find_most(struct lag *g) {
-  int64_t most = g->told.ages < USUAL_LEVEL ? g->told.ages : USUAL_LEVEL;
-  if (g->touches && most < g->touches->period)
-    most = g->touches->period;
-  g->x->levels.most =
-      most < NSR_LEVEL_ANY - 1 ? (uint32_t)most + 1 : NSR_LEVEL_ANY - 1;
+static uint8_t find_most(const struct lag *g, uint32_t window) {
+  const struct nsr_window *w = &g->x->windows[(size_t)window * g->x->nch];
+  uint32_t most = g->told.ages[window];
+  most = most < USUAL_LEVEL ? most : USUAL_LEVEL;
+  for (uint32_t c = 0; g->touches && c < g->x->nch; c++)
+    for (uint32_t k = w[c].first; k < w[c].end; k++)
+      if (most < g->touches->period[k])
+        most = g->touches->period[k];
+  return (uint8_t)(most < NSR_LEVEL_ANY - 1 ? most + 1 : NSR_LEVEL_ANY - 1);
 }
 
 /* Of works that always touch the same bytes at most the latest execution can
  * matter apart from the others: so a second one makes any number. */
-static void find_units(struct lag *g) {
-  for (uint32_t k = 0; g->touches && k < g->x->nslots; k++)
-    if (!g->touches->moves[k])
-      g->x->unit[k] = (uint8_t)g->x->levels.most;
+static void find_units(struct lag *g, uint32_t window) {
+  const struct nsr_window *w = &g->x->windows[(size_t)window * g->x->nch];
+  for (uint32_t c = 0; g->touches && c < g->x->nch; c++)
+    for (uint32_t k = w[c].first; k < w[c].end; k++)
+      if (!g->touches->period[k])
+        g->x->unit[k] = g->x->most[window];
 }
 
 static enum nsr_status prepare(struct lag *g) {
   uint32_t loops = 0;
   NSR_TRY(nsr_told_init(g->ctx, g->s, g->t, g->x, !g->touches, &g->told));
-  find_most(g);
-  find_units(g);
+  for (uint32_t w = 0; w < g->x->nwindows; w++) {
+    g->x->most[w] = find_most(g, w);
+    find_units(g, w);
+  }
   if (g->touches)
     NSR_TRY(nsr_asked_find(&g->told));
   for (uint32_t i = 0; i < g->s->nsteps; i++)
@@ -639,7 +675,8 @@ static enum nsr_status walk(struct lag *g) {
                          .leave_loop = leave_loop,
                          .enter_arm = enter_arm,
                          .leave_arm = leave_arm,
-                         .other_way = other_way};
+                         .other_way = other_way,
+                         .passes_loop = passes_loop};
   enum nsr_status status = nsr_score_walk_on(g->s, &w, once_more);
   nsr_work_count(g->ctx, NSR_WORK_PROVE, g->x->levels.effort);
   return status;

@@ -6,7 +6,7 @@
 enum {
   WORDS = NSR_LEVEL_WORDS,
   LOWEST = NSR_LEVEL_PLACES,
-  IN_WORD = LOWEST / WORDS,     /* places */
+  IN_WORD = LOWEST / WORDS,    /* places */
   NUMBERS = NSR_LEVEL_ANY + 1, /* trees of one level */
   MADE = 1 << 16,              /* operations that are remembered */
   FIRST_LIMIT = 1 << 16
@@ -249,12 +249,13 @@ uint32_t nsr_levels_join(struct nsr_levels *l, uint8_t height,
   }
   if (a < NUMBERS && b < NUMBERS)
     return combine(op, a, b, l->most);
-  struct nsr_level_made *made = made_of(l, op, a, b, 0, 0);
-  if (!is_made(made, op, a, b, 0, 0)) {
+  uint32_t with = op == NSR_LEVEL_SUM ? l->most : 0;
+  struct nsr_level_made *made = made_of(l, op, a, b, 0, with);
+  if (!is_made(made, op, a, b, 0, with)) {
     out = join_nodes(l, height, op, a, b);
     if (out == NSR_NO_LEVELS)
       return NSR_NO_LEVELS;
-    *made = (struct nsr_level_made){a, b, 0, 0, out, op};
+    *made = (struct nsr_level_made){a, b, 0, with, out, op};
   }
   return made->out;
 }
@@ -293,7 +294,7 @@ static uint32_t change(struct nsr_levels *l, uint8_t height, uint32_t a,
 
 static uint32_t change_at(struct nsr_levels *l, uint8_t height, uint32_t a,
                           uint32_t lo, uint32_t hi, uint32_t b, bool add) {
-  uint32_t op = (uint32_t)height << 8 | (add ? ADD_AT : SET_AT);
+  uint32_t op = (uint32_t)height << 8 | (add ? ADD_AT | l->most << 16 : SET_AT);
   if (lo >= hi || (add ? b == 0 || a == NSR_LEVEL_ANY : a == b))
     return a;
   struct nsr_level_made *made = made_of(l, op, a, b, lo, hi);

@@ -50,7 +50,7 @@ struct nsr_levels {
   uint32_t *table;             /* of 2 * cap, by hash: trees; 0: none */
   struct nsr_level_made *made; /* by operands */
   uint32_t limit; /* of used ones, from which on it is worth to look for them */
-  uint32_t most;
+  uint32_t most;  /* a sum above is any number; to be set at will */
   uint64_t effort; /* nodes gone through so far */
 };
 

@@ -217,9 +217,16 @@ enum nsr_status nsr_outside_check(struct nsr_ctx *ctx,
                                   struct nsr_proof *proof) {
   struct check c = {
       .ctx = ctx, .s = s, .t = t, .before = before, .found = NSR_NONE};
-  struct nsr_walker w = {&c,        begin_item, again,    NULL,
-                         take_step, enter_loop, end_way,  leave_loop,
-                         enter_arm, leave_arm,  other_way};
+  struct nsr_walker w = {.user = &c,
+                         .item = begin_item,
+                         .again = again,
+                         .step = take_step,
+                         .enter_loop = enter_loop,
+                         .end_way = end_way,
+                         .leave_loop = leave_loop,
+                         .enter_arm = enter_arm,
+                         .leave_arm = leave_arm,
+                         .other_way = other_way};
   if (!takes_part(s->tree->program))
     return NSR_OK;
   NSR_NEW(ctx, NSR_SCRATCH, c.since, nvalues(&c));

@@ -518,8 +518,15 @@ enum nsr_status nsr_snapshots_find(struct nsr_ctx *ctx,
   for (uint32_t i = 0; i < s->nsteps; i++)
     if (s->steps[i].kind == NSR_STEP_LOOP)
       f.body[i] = s->tree->scopes[s->steps[i].work].body;
-  struct nsr_walker w = {&f,        begin_item, again,    NULL,
-                         take_step, enter_loop, end_way,  leave_loop,
-                         enter_arm, leave_arm,  other_way};
+  struct nsr_walker w = {.user = &f,
+                         .item = begin_item,
+                         .again = again,
+                         .step = take_step,
+                         .enter_loop = enter_loop,
+                         .end_way = end_way,
+                         .leave_loop = leave_loop,
+                         .enter_arm = enter_arm,
+                         .leave_arm = leave_arm,
+                         .other_way = other_way};
   return nsr_score_walk(s, &w);
 }

@@ -403,9 +403,16 @@ enum nsr_status nsr_starts_check(struct nsr_ctx *ctx, const struct nsr_score *s,
     return NSR_OK;
   struct nsr_mark mark = nsr_scratch_mark(ctx);
   NSR_TRY(prepare(&x));
-  struct nsr_walker w = {&x,        begin_item, again,    NULL,
-                         take_step, enter_loop, end_way,  leave_loop,
-                         enter_arm, leave_arm,  other_way};
+  struct nsr_walker w = {.user = &x,
+                         .item = begin_item,
+                         .again = again,
+                         .step = take_step,
+                         .enter_loop = enter_loop,
+                         .end_way = end_way,
+                         .leave_loop = leave_loop,
+                         .enter_arm = enter_arm,
+                         .leave_arm = leave_arm,
+                         .other_way = other_way};
   NSR_TRY(nsr_score_walk(s, &w));
   nsr_scratch_release(ctx, mark);
   return NSR_OK;

@@ -693,8 +693,15 @@ enum nsr_status nsr_thresholds_find(struct nsr_ctx *ctx,
       .ctx = ctx, .s = s, .out = out, .ages = {.ctx = ctx, .s = s}};
   *out = (struct nsr_thresholds){0};
   NSR_TRY(prepare(&f));
-  struct nsr_walker w = {&f,        begin_item, again,    NULL,
-                         take_step, enter_loop, end_way,  leave_loop,
-                         enter_arm, leave_arm,  other_way};
+  struct nsr_walker w = {.user = &f,
+                         .item = begin_item,
+                         .again = again,
+                         .step = take_step,
+                         .enter_loop = enter_loop,
+                         .end_way = end_way,
+                         .leave_loop = leave_loop,
+                         .enter_arm = enter_arm,
+                         .leave_arm = leave_arm,
+                         .other_way = other_way};
   return nsr_score_walk(s, &w);
 }

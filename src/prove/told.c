@@ -448,7 +448,6 @@ enum nsr_status nsr_told_take(struct nsr_told *g, uint32_t begin,
 enum nsr_status nsr_told_enter(struct nsr_told *g, uint32_t begin,
                                struct nsr_tells *heads, bool first,
                                bool *changed) {
-  NSR_TRY(nsr_told_begin(g, begin));
   for (uint32_t i = 0; i < g->of_scope[begin].n; i++) {
     struct nsr_track *t = track_in(g, begin, i);
     int64_t far = limit(g, t, t->layers.n - 1);
@@ -456,7 +455,6 @@ enum nsr_status nsr_told_enter(struct nsr_told *g, uint32_t begin,
                     &in_scope(g, begin, i)->head, &g->near));
     NSR_TRY(renew(g, &g->near));
     NSR_TRY(take_in(g, &heads[i], first, changed));
-    NSR_TRY(put(g, t, &heads[i]));
   }
   return NSR_OK;
 }
@@ -654,8 +652,10 @@ static enum nsr_status find_ages(struct nsr_told *g,
                                  const struct nsr_thresholds *t) {
   const struct nsr_score *s = g->x->s;
   NSR_VEC(uint32_t) loops = {0};
-  for (uint32_t i = 0; i < s->nsteps; i++) {
+  NSR_NEW(g->x->ctx, NSR_SCRATCH, g->ages, g->x->nwindows);
+  for (uint32_t i = 0, window = 0; i < s->nsteps; i++) {
     const struct nsr_step *x = &s->steps[i];
+    window += i == g->x->window_steps[window + 1];
     if (x->kind == NSR_STEP_LOOP)
       NSR_PUSH(g->x->ctx, NSR_SCRATCH, &loops, i);
     loops.n -=
@@ -664,7 +664,8 @@ static enum nsr_status find_ages(struct nsr_told *g,
     for (uint32_t k = 0; loops.n && w != NSR_NONE && k < g->of_wait[w].n; k++) {
       int64_t age =
           age_of(g, loops.v[loops.n - 1], &g->by.v[g->of_wait[w].first + k]);
-      g->ages = age > g->ages ? age : g->ages;
+      if (age > g->ages[window])
+        g->ages[window] = (uint8_t)age;
     }
   }
   return NSR_OK;

@@ -80,7 +80,8 @@ struct nsr_told {
   bool *asked; /* by member: whether anything asks for it; NULL: for all, at all
                   distances */
   const uint32_t *wait_of; /* nsr_thresholds */
-  int64_t ages;   /* iterations back that waits in loops are for, at most */
+  uint8_t *ages;  /* by window: iterations back that waits in loops are for, at
+                     most */
   uint32_t from;  /* waits in front of this step are over */
   uint32_t *swap; /* by channel */
   struct nsr_sight *tmp;
@@ -97,7 +98,7 @@ NSR_MUST_USE enum nsr_status nsr_told_init(struct nsr_ctx *ctx,
 /* How far a loop's lists go: in front of what is told there all that runs in it
  * is unknown anyway. */
 static inline int64_t nsr_told_limit(const struct nsr_told *g, int64_t weight) {
-  return weight * ((int64_t)g->x->levels.most + 2);
+  return weight * (g->x->most[g->x->window] + 2);
 }
 
 /* Row, renewed and of one holder, learns what wait number w tells. */
@@ -143,8 +144,7 @@ NSR_MUST_USE enum nsr_status nsr_told_both(struct nsr_told *g, uint32_t begin,
 NSR_MUST_USE enum nsr_status nsr_told_take(struct nsr_told *g, uint32_t begin,
                                            struct nsr_tells *lists, bool head,
                                            bool first, bool *changed);
-/* A loop begins: its head takes in what is told in front of it, and is what is
- * told now. */
+/* A loop has begun: its head takes in what is told in front of it. */
 NSR_MUST_USE enum nsr_status nsr_told_enter(struct nsr_told *g, uint32_t begin,
                                             struct nsr_tells *heads, bool first,
                                             bool *changed);

@@ -64,6 +64,11 @@ static void hull_of(const struct nsr_kernel *k, const struct nsr_operand *op,
   memset(out->dims, 0, sizeof out->dims);
 }
 
+static void add_period(uint8_t *period, uint32_t with) {
+  with = with < UINT8_MAX ? with : UINT8_MAX;
+  *period = *period < with ? (uint8_t)with : *period;
+}
+
 static enum nsr_status add_operand(struct finder *f, uint32_t slot,
                                    const struct nsr_insn *x, int operand) {
   const struct nsr_work *w = work_of(f->out, slot);
@@ -75,9 +80,8 @@ static enum nsr_status add_operand(struct finder *f, uint32_t slot,
   if (op->reg >= 0)
     form = nsr_values_form(&f->out->values[w->engine], w->insn, operand);
   bool symbolic = nsr_form_symbolic(&form);
-  f->out->moves[slot] |= form.kind != NSR_FORM_CONST || symbolic;
-  if (nsr_form_period(&form) > f->out->period)
-    f->out->period = nsr_form_period(&form);
+  if (form.kind != NSR_FORM_CONST || symbolic)
+    add_period(&f->out->period[slot], nsr_form_period(&form));
   if (form.kind == NSR_FORM_PERIODIC && !symbolic)
     hull_of(f->k, op, tensor, &form, &fp);
   else
@@ -335,14 +339,14 @@ enum nsr_status nsr_touches_find(struct nsr_ctx *ctx,
   const struct nsr_tree *t = sights->s->tree;
   struct finder f = {.ctx = ctx, .out = out, .k = t->program->k};
   struct order *order;
-  *out = (struct nsr_touches){.sights = sights, .tree = t, .period = 1};
+  *out = (struct nsr_touches){.sights = sights, .tree = t};
   for (int e = 0; e < NSR_MAX_ENGINES; e++)
     if (t->program->stream[e])
       NSR_TRY(
           nsr_values_build(ctx, &t->local[e], &t->congruence, &out->values[e]));
   f.unknown = any_unknown(t->program);
   NSR_NEW(ctx, NSR_SCRATCH, out->first, (size_t)sights->nslots + 1);
-  NSR_NEW(ctx, NSR_SCRATCH, out->moves, sights->nslots);
+  NSR_NEW(ctx, NSR_SCRATCH, out->period, sights->nslots);
   for (uint32_t s = 0; s < sights->nslots; s++) {
     out->first[s] = (uint32_t)f.touches.n;
     NSR_TRY(add_work(&f, s));

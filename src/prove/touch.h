@@ -49,16 +49,17 @@ struct nsr_touches {
   const struct nsr_sights *sights;
   const struct nsr_tree *tree;
   uint32_t n, nspots;
-  struct nsr_touch *v;  /* by slot */
-  uint32_t *first;      /* by slot: first[s]..first[s+1]-1 */
-  bool *moves;          /* by slot: not always the same bytes */
+  struct nsr_touch *v; /* by slot */
+  uint32_t *first;     /* by slot: first[s]..first[s+1]-1 */
+  uint8_t *period; /* by slot: of what rotates, at most, 255 standing for all
+                      above; 1: of what moves in other ways; 0: always the same
+                      bytes */
   uint32_t *touches_of; /* touches of the spots' lists */
   struct nsr_spot *spots;
   struct nsr_spot_list *lists;
   struct nsr_neighbour *near;
   struct nsr_spot_crowd *crowds;
-  bool outside;    /* others take part */
-  uint32_t period; /* of what rotates, at most */
+  bool outside; /* others take part */
   struct nsr_values values[NSR_MAX_ENGINES];
 };
 

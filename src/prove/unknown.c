@@ -84,6 +84,8 @@ static enum nsr_status find_windows(struct nsr_sights *x) {
   x->nwindows = n;
   NSR_NEW(x->ctx, NSR_SCRATCH, x->window_steps, (size_t)n + 1);
   NSR_NEW(x->ctx, NSR_SCRATCH, x->windows, ((size_t)n + 1) * x->nch);
+  NSR_NEW(x->ctx, NSR_SCRATCH, x->most, (size_t)n + 1);
+  memset(x->most, NSR_LEVEL_ANY - 1, (size_t)n + 1);
   memcpy(x->now, x->base, x->nch * sizeof *x->now);
   for (uint32_t w = 0; w < n; w++) {
     x->window_steps[w + 1] = window_end(x->s, x->window_steps[w]);
@@ -97,8 +99,10 @@ void nsr_sights_begin_item(struct nsr_sights *x, uint32_t step) {
     return;
   for (uint32_t i = x->window_steps[x->window]; i < step; i++)
     x->first_loop += x->s->steps[i].kind == NSR_STEP_LOOP;
-  while (step >= x->window_steps[x->window + 1])
-    x->window++;
+  uint32_t to = x->window;
+  while (step >= x->window_steps[to + 1])
+    to++;
+  nsr_sights_go_to(x, to);
 }
 
 /* ---- other slots */
@@ -274,9 +278,10 @@ enum nsr_status nsr_sight_merge(struct nsr_sights *x, struct nsr_sight *a,
       NSR_TRY(set(&part->past, nsr_levels_join(&x->levels, x->height[c], op,
                                                old.past, with->past)));
     if (old.levels != with->levels)
-      NSR_TRY(set(&part->levels,
-                  nsr_levels_join(&x->levels, window_of(x, x->window, c)->height,
-                                  op, old.levels, with->levels)));
+      NSR_TRY(
+          set(&part->levels,
+              nsr_levels_join(&x->levels, window_of(x, x->window, c)->height,
+                              op, old.levels, with->levels)));
     if (changed)
       *changed |= part->past != old.past || part->levels != old.levels;
   }
@@ -301,11 +306,11 @@ uint32_t nsr_sight_level(const struct nsr_sights *x, const struct nsr_sight *v,
   uint32_t channel = channel_of(x, slot);
   const struct nsr_sight_part *part = &v->of[channel];
   const struct nsr_window *w = window_of(x, v->window, channel);
-  uint32_t level = slot < w->first
-                       ? nsr_levels_at(&x->levels, x->height[channel],
-                                       part->past, slot - x->base[channel])
-                       : nsr_levels_at(&x->levels, w->height, part->levels,
-                                       slot - w->base);
+  uint32_t level =
+      slot < w->first
+          ? nsr_levels_at(&x->levels, x->height[channel], part->past,
+                          slot - x->base[channel])
+          : nsr_levels_at(&x->levels, w->height, part->levels, slot - w->base);
   return level < NSR_LEVEL_ANY ? level / x->unit[slot] : level;
 }
 
@@ -314,8 +319,8 @@ uint32_t nsr_sight_next(const struct nsr_sights *x, const struct nsr_sight *v,
   const struct nsr_window *w = window_of(x, v->window, channel);
   uint32_t place = w->first - x->base[channel];
   if (slot < w->first)
-    place = nsr_levels_next(&x->levels, x->height[channel],
-                            v->of[channel].past, slot - x->base[channel]);
+    place = nsr_levels_next(&x->levels, x->height[channel], v->of[channel].past,
+                            slot - x->base[channel]);
   if (place < w->first - x->base[channel])
     return x->base[channel] + place;
   slot = slot < w->first ? w->first : slot;
@@ -328,8 +333,7 @@ void nsr_sight_nothing(const struct nsr_sights *x, struct nsr_sight *v) {
   v->step = x->step;
   v->window = x->window;
   for (uint32_t c = 0; c < x->nch; c++)
-    v->of[c] =
-        (struct nsr_sight_part){NSR_LEVEL_ANY, NSR_LEVEL_ANY, x->now[c]};
+    v->of[c] = (struct nsr_sight_part){NSR_LEVEL_ANY, NSR_LEVEL_ANY, x->now[c]};
 }
 
 enum nsr_status nsr_sight_settle(struct nsr_sights *x, struct nsr_sight *v) {
@@ -352,9 +356,9 @@ static enum nsr_status enter_window(struct nsr_sights *x, struct nsr_sight *v) {
     const struct nsr_window *w = window_of(x, v->window, c);
     struct nsr_sight_part *part = &v->of[c];
     uint32_t base = x->base[c], first = window_of(x, x->window, c)->first;
-    NSR_TRY(set(&part->past, nsr_levels_move(l, x->height[c], part->past,
-                                             w->first - base, w->end - base,
-                                             part->levels)));
+    NSR_TRY(set(&part->past,
+                nsr_levels_move(l, x->height[c], part->past, w->first - base,
+                                w->end - base, part->levels)));
     part->levels = 0;
     if (part->at >= first)
       continue;
@@ -435,8 +439,8 @@ static enum nsr_status add_issued(struct nsr_sights *x, struct nsr_sight *v) {
       NSR_TRY(set(&part->levels,
                   issued(x, c, part->levels, part->at, front, outside)));
     if (loop && loop->first[c] < loop->end[c])
-      NSR_TRY(set(&part->levels, issued(x, c, part->levels, loop->first[c],
-                                        loop->end[c], 0)));
+      NSR_TRY(set(&part->levels,
+                  issued(x, c, part->levels, loop->first[c], loop->end[c], 0)));
   }
   return NSR_OK;
 }

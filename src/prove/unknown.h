@@ -53,12 +53,14 @@ struct nsr_sights {
   struct nsr_ctx *ctx;
   const struct nsr_score *s;
   uint32_t nslots, nch;
-  uint32_t *slot;        /* by step: of works; of barriers: their number */
-  uint32_t *base;        /* by channel: its first slot; nch + 1 of them */
-  uint8_t *height;       /* by channel: of the levels of all slots */
+  uint32_t *slot;  /* by step: of works; of barriers: their number */
+  uint32_t *base;  /* by channel: its first slot; nch + 1 of them */
+  uint8_t *height; /* by channel: of the levels of all slots */
   uint32_t nwindows;
   uint32_t *window_steps;     /* by window: its first; nwindows + 1 of them */
   struct nsr_window *windows; /* by window, then channel */
+  uint8_t *most; /* by window: levels above are any number; at first there are
+                    none above */
   uint32_t *loop_of;     /* by slot: number of the innermost loop */
   uint32_t *run_end;     /* by slot: of those that follow in the same loop */
   uint32_t *step_of;     /* by slot */
@@ -68,9 +70,9 @@ struct nsr_sights {
   uint32_t *once;        /* by number - 1, then channel: levels of what issues
                             in one iteration; NSR_NO_LEVELS: not made yet */
   uint32_t nloops, first_loop; /* number - 1 of the window's first one */
-  uint32_t *now;    /* by channel: the next slot */
-  uint32_t step;    /* 1 + that of here */
-  uint32_t window;  /* that of here */
+  uint32_t *now;               /* by channel: the next slot */
+  uint32_t step;               /* 1 + that of here */
+  uint32_t window;             /* that of here */
   uint32_t barrier; /* 1 + that of the last barrier on all ways here since the
                        scopes around it began, or in front of those; 0: none */
   uint32_t *barrier_slots; /* by number of its step: the next by channel */
@@ -84,8 +86,14 @@ NSR_MUST_USE enum nsr_status nsr_sights_init(struct nsr_ctx *ctx,
                                              const struct nsr_score *s,
                                              struct nsr_sights *out);
 
-/* Items from a step on, in order. */
+/* Goes to the window of an item that begins with a step, in the one that is
+ * current or in one behind it. */
 void nsr_sights_begin_item(struct nsr_sights *x, uint32_t step);
+/* Goes to any one. */
+static inline void nsr_sights_go_to(struct nsr_sights *x, uint32_t window) {
+  x->window = window;
+  x->levels.most = x->most[window];
+}
 
 /* A view to which all is known that has issued before `step` (0: nothing
  * has). */

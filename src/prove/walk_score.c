@@ -40,7 +40,8 @@ static enum nsr_status walk_scope(struct walk *x, uint32_t begin,
   if (s->kind == NSR_STEP_LOOP) {
     NSR_TRY(x->w->enter_loop(x->w->user, begin, &changed));
     x->changed |= changed;
-    NSR_TRY(walk_body(x, begin, begin));
+    if (!x->w->passes_loop || !x->w->passes_loop(x->w->user, begin))
+      NSR_TRY(walk_body(x, begin, begin));
     changed = false;
     NSR_TRY(x->w->leave_loop(x->w->user, begin, &changed));
     x->changed |= changed;

@@ -34,6 +34,9 @@ struct nsr_walker {
   /* What was kept becomes current, the current state is kept for leave_arm to
    * join with. */
   enum nsr_status (*other_way)(void *user, uint32_t arm);
+  /* Whether a body that was entered would do again what it did, so that the
+   * loop may be left at once; NULL: none may. */
+  bool (*passes_loop)(void *user, uint32_t loop);
 };
 
 /* Needs a score's steps; makes to_end and ended. */
