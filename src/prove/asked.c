@@ -11,8 +11,8 @@ enum { MAX_ASKED = 1 << 10 };
 
 /* What is asked of a track from here on. */
 struct asked {
-  NSR_VEC(int64_t) v; /* farthest first: distances here, plus `passed` */
-  int64_t passed;     /* weight of the members so far */
+  NSR_VEC(struct nsr_ask) v; /* farthest first: distances plus `passed` */
+  int64_t passed;            /* weight of the members so far */
 };
 
 struct finder {
@@ -25,23 +25,27 @@ struct finder {
 
 /* ---- sets */
 
-static enum nsr_status ask(struct finder *f, uint32_t track, int64_t distance) {
+static enum nsr_status ask(struct finder *f, uint32_t track,
+                           struct nsr_ask with) {
   struct asked *a = &f->here[track];
-  int64_t key = distance + a->passed;
+  int64_t key = with.distance + a->passed;
   size_t at = a->v.n;
-  while (at > 0 && a->v.v[at - 1] < key)
+  while (at > 0 && a->v.v[at - 1].distance < key)
     at--;
   nsr_work_count(f->g->x->ctx, NSR_WORK_PROVE, 1 + a->v.n - at);
-  if ((at > 0 && a->v.v[at - 1] == key) || a->v.n >= MAX_ASKED)
+  bool there = at > 0 && a->v.v[at - 1].distance == key;
+  if (there)
+    a->v.v[at - 1].engines |= with.engines;
+  if (there || a->v.n >= MAX_ASKED)
     return NSR_OK;
-  NSR_PUSH(f->g->x->ctx, NSR_SCRATCH, &a->v, 0);
+  NSR_PUSH(f->g->x->ctx, NSR_SCRATCH, &a->v, ((struct nsr_ask){0}));
   memmove(a->v.v + at + 1, a->v.v + at, (a->v.n - 1 - at) * sizeof *a->v.v);
-  a->v.v[at] = key;
+  a->v.v[at] = (struct nsr_ask){key, with.engines};
   return NSR_OK;
 }
 
 static enum nsr_status ask_all(struct finder *f, uint32_t track,
-                               const struct nsr_distances *d) {
+                               const struct nsr_asks *d) {
   for (size_t i = d->v.n; i-- > 0;)
     NSR_TRY(ask(f, track, d->v.v[i]));
   return NSR_OK;
@@ -54,16 +58,26 @@ static struct nsr_told_in *in_scope(const struct finder *f, uint32_t begin,
 
 /* What is asked of a track here, at distances up to `far`. */
 static enum nsr_status keep(struct finder *f, uint32_t track, int64_t far,
-                            struct nsr_distances *out) {
+                            struct nsr_asks *out) {
   const struct asked *a = &f->here[track];
   out->v.n = 0;
   for (size_t i = a->v.n; i-- > 0;) {
-    int64_t d = a->v.v[i] - a->passed;
-    NSR_PUSH(f->g->x->ctx, NSR_SCRATCH, &out->v, d < far ? d : far);
+    int64_t d = a->v.v[i].distance - a->passed;
+    NSR_PUSH(f->g->x->ctx, NSR_SCRATCH, &out->v,
+             ((struct nsr_ask){d < far ? d : far, a->v.v[i].engines}));
     if (d >= far)
       break;
   }
   return NSR_OK;
+}
+
+/* How many engines ask, for each distance. */
+static uint32_t askers(const struct nsr_asks *asks) {
+  uint32_t n = 0;
+  for (size_t i = 0; i < asks->v.n; i++)
+    for (uint32_t rest = asks->v.v[i].engines; rest; rest &= rest - 1)
+      n++;
+  return n;
 }
 
 /* Behind a scope, of the tracks with members in it. */
@@ -108,7 +122,7 @@ static bool pass(struct finder *f, uint32_t track, int64_t weight) {
   struct asked *a = &f->here[track];
   size_t n = a->v.n;
   a->passed += weight;
-  while (a->v.n > 0 && a->v.v[a->v.n - 1] < a->passed)
+  while (a->v.n > 0 && a->v.v[a->v.n - 1].distance < a->passed)
     a->v.n--;
   return a->v.n < n;
 }
@@ -128,7 +142,8 @@ static enum nsr_status step_back(struct finder *f, uint32_t i) {
     return NSR_OK;
   const struct nsr_told_run *of = &g->of_wait[g->wait_of[i]];
   for (uint32_t k = of->first; k < of->first + of->n; k++)
-    NSR_TRY(ask(f, g->by.v[k].track, g->by.v[k].lag));
+    NSR_TRY(ask(f, g->by.v[k].track,
+                (struct nsr_ask){g->by.v[k].lag, UINT32_C(1) << s->engine}));
   return NSR_OK;
 }
 
@@ -144,9 +159,9 @@ static enum nsr_status leave_head(struct finder *f, uint32_t begin) {
     NSR_TRY(ask_behind(f, begin));
   for (uint32_t i = 0; i < f->g->of_scope[begin].n; i++) {
     struct nsr_told_in *in = in_scope(f, begin, i);
-    size_t n = in->head.v.n;
+    uint32_t n = askers(&in->head);
     NSR_TRY(keep(f, in->track, nsr_told_limit(f->g, in->weight), &in->head));
-    f->changed |= in->head.v.n != n;
+    f->changed |= askers(&in->head) != n;
   }
   return ask_behind(f, begin);
 }
@@ -168,7 +183,7 @@ static enum nsr_status ways_back(struct finder *f, uint32_t begin,
   const struct nsr_step *s = &f->s->steps[begin];
   const struct nsr_told_run *of = &f->g->of_scope[begin];
   uint32_t other = (uint32_t)s->value;
-  struct nsr_distances *front;
+  struct nsr_asks *front;
   NSR_NEW(f->g->x->ctx, NSR_SCRATCH, front, of->n);
   NSR_TRY(keep_behind(f, begin));
   NSR_TRY(steps_back(f, other + 1, s->end, loop));
@@ -224,6 +239,10 @@ static enum nsr_status item_back(struct finder *f, uint32_t i) {
     forget(f, first);
     NSR_TRY(ask_behind(f, first));
     NSR_TRY(steps_back(f, first, i + 1, NSR_NONE));
+  }
+  for (uint32_t k = 0; k < f->g->of_scope[first].n; k++) {
+    struct nsr_told_in *in = in_scope(f, first, k);
+    NSR_TRY(keep(f, in->track, INT64_MAX, &in->front));
   }
   return NSR_OK;
 }

@@ -53,6 +53,7 @@ struct lag {
   NSR_VEC(struct arm) arms; /* one for each depth so far */
   size_t narms;             /* open ones */
   struct nsr_sight *at_item[NSR_MAX_ENGINES];
+  struct nsr_sight *knows[NSR_MAX_ENGINES]; /* by engine */
   uint32_t *now_at_item;
   uint32_t item_first, barrier_at_item;
   bool looks;  /* conflicts are looked for in this round */
@@ -558,11 +559,17 @@ static enum nsr_status begin_item(void *user, uint32_t first, uint32_t end) {
     return NSR_OK;
   for (uint32_t i = first; i < end; i++)
     g->looks &= g->s->steps[i].kind != NSR_STEP_LOOP;
-  g->x->step = first + 1;
   g->barrier_at_item = g->x->barrier;
   memcpy(g->now_at_item, g->x->now, g->x->nch * sizeof *g->x->now);
-  for (uint32_t r = 0; r < g->nrows; r++)
+  for (uint32_t r = 0; r < g->nrows; r++) {
+    NSR_TRY(renew(g, r));
     set_row(g, &g->at_item[r], g->rows[r]);
+  }
+  for (int e = 0; e < NSR_MAX_ENGINES; e++)
+    g->knows[e] = g->s->program->stream[e] ? g->rows[g->row_of[e]] : NULL;
+  g->told.knows = g->knows;
+  NSR_TRY(nsr_told_shorten(&g->told, first));
+  g->x->step = first + 1;
   return nsr_told_begin(&g->told, first);
 }
 

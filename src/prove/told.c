@@ -226,13 +226,13 @@ static enum nsr_status collect_all(struct nsr_told *g,
 /* .. of these, those that answer what is asked. */
 static enum nsr_status collect(struct nsr_told *g, const struct nsr_track *t,
                                struct part p, int64_t far,
-                               const struct nsr_distances *asked,
+                               const struct nsr_asks *asked,
                                struct nsr_tells *out) {
   const struct nsr_tell *last = NULL;
   if (!g->asked)
     return collect_all(g, t, p, far, out);
   for (size_t i = 0; i < asked->v.n && far >= 0; i++) {
-    int64_t lag = asked->v.v[i] < far ? asked->v.v[i] : far;
+    int64_t lag = asked->v.v[i].distance < far ? asked->v.v[i].distance : far;
     const struct nsr_tell *x = look_up(t, p.first, p.skip, p.count, lag);
     if (!x)
       return NSR_OK;
@@ -509,6 +509,72 @@ enum nsr_status nsr_told_keep(struct nsr_told *g, uint32_t begin) {
       NSR_TRY(nsr_sight_settle(g->x, g->near.l.v[k].view));
     NSR_TRY(pop(g, t, &g->near, t->count - top(t)->count));
   }
+  return NSR_OK;
+}
+
+/* ---- what everyone knows */
+
+/* Whether someone of these engines would learn from it. */
+static enum nsr_status teaches(struct nsr_told *g, const struct nsr_tell *t,
+                               uint32_t engines, bool *out) {
+  *out = false;
+  if (t->slot == NSR_NONE)
+    NSR_TRY(renewed(g, t));
+  for (int e = 0; engines >> e && !*out; e++) {
+    const struct nsr_sight *row = engines >> e & 1 ? g->knows[e] : NULL;
+    if (row && t->slot != NSR_NONE)
+      *out = nsr_sight_level(g->x, row, t->slot) > 0;
+    else if (row)
+      NSR_TRY(nsr_sight_less(g->x, g->tmp, row, out));
+  }
+  return NSR_OK;
+}
+
+/* Of a track's lowest layer, those that teach what is asked. */
+static enum nsr_status teaching(struct nsr_told *g, const struct nsr_track *t,
+                                const struct nsr_asks *asks,
+                                struct nsr_tells *out) {
+  for (size_t i = 0, n; i < asks->v.n; i = n) {
+    const struct nsr_tell *x =
+        look_up(t, 0, 0, t->count, asks->v.v[i].distance);
+    uint32_t engines = 0;
+    bool any;
+    if (!x)
+      return NSR_OK;
+    for (n = i; n < asks->v.n && asks->v.v[n].distance <= t->count - x->at; n++)
+      engines |= asks->v.v[n].engines;
+    NSR_TRY(teaches(g, x, engines, &any));
+    if (any)
+      NSR_TRY(push(g, out, x->at, x));
+  }
+  return NSR_OK;
+}
+
+/* Who asks knows on all ways on from here what was known here; so that nothing
+ * need be told in its place, but for what has not issued yet. */
+static enum nsr_status shorten(struct nsr_told *g, struct nsr_track *t,
+                               const struct nsr_asks *asks) {
+  struct nsr_tell nothing = {-NOTHING, NSR_NONE, g->nothing};
+  struct nsr_layer *l = top(t);
+  NSR_TRY(teaching(g, t, asks, &g->near));
+  for (size_t k = l->base; k < t->v.l.n; k++)
+    nsr_sight_free(g->x, &t->v.l.v[k].view);
+  t->v.l.n = l->base = 0;
+  NSR_TRY(push(g, &t->v, -NOTHING, &nothing));
+  for (size_t i = g->near.l.n; i-- > 0;)
+    NSR_TRY(push(g, &t->v, g->near.l.v[i].at, &g->near.l.v[i]));
+  nsr_told_clear(g, &g->near);
+  return NSR_OK;
+}
+
+enum nsr_status nsr_told_shorten(struct nsr_told *g, uint32_t begin) {
+  if (!g->asked || !g->of_scope[begin].n)
+    return NSR_OK;
+  nsr_sight_free(g->x, &g->nothing);
+  NSR_TRY(nsr_sight_new(g->x, &g->nothing));
+  NSR_TRY(nsr_sight_renew(g->x, g->nothing));
+  for (uint32_t i = 0; i < g->of_scope[begin].n; i++)
+    NSR_TRY(shorten(g, track_in(g, begin, i), &in_scope(g, begin, i)->front));
   return NSR_OK;
 }
 

@@ -51,16 +51,23 @@ struct nsr_told_by {
   int64_t lag;
 };
 
+/* A distance, and whose waits look at it. */
+struct nsr_ask {
+  int64_t distance;
+  uint32_t engines; /* bits */
+};
+
 /* Nearest first. */
-struct nsr_distances {
-  NSR_VEC(int64_t) v;
+struct nsr_asks {
+  NSR_VEC(struct nsr_ask) v;
 };
 
 /* Tracks with members in a scope, how far these count, and what is asked. */
 struct nsr_told_in {
   uint32_t track;
   int64_t weight;
-  struct nsr_distances head, behind; /* of the scope; head: a loop's */
+  struct nsr_asks head, behind; /* of the scope; head: a loop's */
+  struct nsr_asks front;        /* of one that nothing is around */
 };
 
 struct nsr_told_run {
@@ -80,11 +87,13 @@ struct nsr_told {
   bool *asked; /* by member: whether anything asks for it; NULL: for all, at all
                   distances */
   const uint32_t *wait_of; /* nsr_thresholds */
-  uint8_t *ages;  /* by window: iterations back that waits in loops are for, at
-                     most */
-  uint32_t from;  /* waits in front of this step are over */
-  uint32_t *swap; /* by channel */
+  uint8_t *ages; /* by window: iterations back that waits in loops are for, at
+                    most */
+  uint32_t from; /* waits in front of this step are over */
+  struct nsr_sight **knows; /* by engine: what it knows; set by the walk */
+  uint32_t *swap;           /* by channel */
   struct nsr_sight *tmp;
+  struct nsr_sight *nothing;        /* has retired of what has issued */
   struct nsr_tells near, far, made; /* lists under way */
 };
 
@@ -119,6 +128,10 @@ struct nsr_moment {
   uint32_t *now;                  /* by channel */
 };
 
+/* A scope begins that nothing is around: of what those who ask know anyway, no
+ * more is told than that. Who asks is up to date. */
+NSR_MUST_USE enum nsr_status nsr_told_shorten(struct nsr_told *g,
+                                              uint32_t begin);
 /* A scope begins; what was appended in it is dropped; what is told is that in
  * front of an arm, as of here; or what holds behind an arm whether it ran or
  * not becomes part of what is around it. */

@@ -288,6 +288,29 @@ enum nsr_status nsr_sight_merge(struct nsr_sights *x, struct nsr_sight *a,
   return NSR_OK;
 }
 
+/* Whether levels that differ are not all above these. */
+static enum nsr_status is_less(struct nsr_sights *x, uint8_t height, uint32_t a,
+                               uint32_t b, bool *out) {
+  uint32_t most = b;
+  if (a != b)
+    NSR_TRY(
+        set(&most, nsr_levels_join(&x->levels, height, NSR_LEVEL_MOST, a, b)));
+  *out |= a != b && most != a;
+  return NSR_OK;
+}
+
+enum nsr_status nsr_sight_less(struct nsr_sights *x, const struct nsr_sight *a,
+                               const struct nsr_sight *b, bool *out) {
+  *out = false;
+  for (uint32_t c = 0; c < x->nch && !*out; c++) {
+    const struct nsr_sight_part *p = &a->of[c], *q = &b->of[c];
+    NSR_TRY(is_less(x, x->height[c], p->past, q->past, out));
+    NSR_TRY(is_less(x, window_of(x, x->window, c)->height, p->levels, q->levels,
+                    out));
+  }
+  return NSR_OK;
+}
+
 static uint32_t channel_of(const struct nsr_sights *x, uint32_t slot) {
   return (uint32_t)x->s->steps[x->step_of[slot]].channel;
 }

@@ -131,6 +131,11 @@ NSR_MUST_USE enum nsr_status nsr_sight_merge(struct nsr_sights *x,
                                              struct nsr_sight *a,
                                              const struct nsr_sight *b,
                                              bool least, bool *changed);
+/* Whether a says less than b is unknown somewhere. Both of one moment. */
+NSR_MUST_USE enum nsr_status nsr_sight_less(struct nsr_sights *x,
+                                            const struct nsr_sight *a,
+                                            const struct nsr_sight *b,
+                                            bool *out);
 /* All executions of a slot, or of a whole channel, are known. */
 NSR_MUST_USE enum nsr_status
 nsr_sight_learn(struct nsr_sights *x, struct nsr_sight *v, uint32_t slot);
