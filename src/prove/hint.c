@@ -187,9 +187,24 @@ static enum nsr_status map_wait(struct finder *f, uint32_t i) {
       (struct nsr_trouble){s->engine, s->insn, "the wait", "names no update"});
 }
 
+/* Nothing else stays. */
+static enum nsr_status keep(struct finder *f, struct nsr_mark mark,
+                            uint32_t **before) {
+  struct nsr_islands *islands = f->islands;
+  struct nsr_kept kept[] = {
+      {f->before, f->t->nworks * sizeof *f->before},
+      {islands->troubles.v, islands->troubles.n * sizeof *islands->troubles.v}};
+  NSR_TRY(nsr_scratch_release_but(f->ctx, mark, kept, 2));
+  *before = kept[0].p;
+  islands->troubles.v = kept[1].p;
+  islands->troubles.cap = islands->troubles.n;
+  return NSR_OK;
+}
+
 enum nsr_status nsr_hint_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
                               struct nsr_islands *islands, uint32_t **before) {
   struct finder f = {.ctx = ctx, .t = t, .islands = islands};
+  struct nsr_mark mark = nsr_scratch_mark(ctx);
   NSR_TRY(lay(&f));
   NSR_TRY(nsr_score_input(ctx, &f.laid, &f.score));
   NSR_TRY(nsr_thresholds_find(ctx, &f.score, &f.thresholds));
@@ -202,6 +217,5 @@ enum nsr_status nsr_hint_find(struct nsr_ctx *ctx, const struct nsr_tree *t,
   for (uint32_t i = 0; i < f.score.nsteps; i++)
     if (f.score.steps[i].kind == NSR_STEP_WAIT)
       NSR_TRY(map_wait(&f, i));
-  *before = f.before;
-  return NSR_OK;
+  return keep(&f, mark, before);
 }

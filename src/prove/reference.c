@@ -35,11 +35,16 @@ static enum nsr_status find_loads(struct nsr_ctx *ctx,
                                   struct doubts *d) {
   struct nsr_sights sights;
   struct nsr_touches touches;
+  struct nsr_mark mark = nsr_scratch_mark(ctx);
+  size_t n = d->loads.n;
   if (!r->tree.congruence.nloads)
     return NSR_OK;
   NSR_TRY(nsr_sights_init(ctx, &r->score, &sights));
   NSR_TRY(nsr_touches_find(ctx, &sights, &touches));
-  return nsr_keys_check(ctx, &touches, &d->loads);
+  NSR_TRY(nsr_keys_check(ctx, &touches, &d->loads));
+  if (d->loads.n == n)
+    nsr_scratch_release(ctx, mark);
+  return NSR_OK;
 }
 
 /* Waits for what comes later, or for nobody knows what. */

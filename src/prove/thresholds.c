@@ -1,18 +1,15 @@
 /* thresholds.c - differences of registers and counts, along a score.
  *
- * Values are kept in cells: per semaphore the count in front of here, at least
- * (in a frame that a loop's head fixes anew), exactly, and at least since the
- * last barrier; per track the difference of its sum and its count; and of each
- * register in a sum the constant that it holds. A scope saves and merges the
- * cells it changes and the ages of its members, nothing else.
+ * A scope saves and merges the cells it changes and the ages of its members,
+ * nothing else.
  */
 #include "prove/thresholds.h"
 
 #include <string.h>
 
 #include "base/work.h"
+#include "prove/cells.h"
 #include "prove/covers.h"
-#include "prove/tracks.h"
 #include "prove/walk_score.h"
 
 #define UNKNOWN INT64_MIN
@@ -21,11 +18,9 @@
 #define LONG_AGO (INT64_C(1) << 60)
 #define LARGE (INT64_C(1) << 40) /* constants in registers stay below */
 
-/* What a scope changes. */
-struct extent {
-  uint32_t first, n; /* into cells */
-  uint32_t member, end_member;
-  int64_t *head, *back, *exit; /* of a loop, while its item is walked */
+/* What a loop keeps while its item is walked. */
+struct trips {
+  int64_t *head, *back, *exit;
   bool any_head, any_back, any_exit;
 };
 
@@ -35,18 +30,11 @@ struct finder {
   struct nsr_thresholds *out;
   struct nsr_tracks tracks;
   struct nsr_ages ages;
-  uint32_t ngroups, ncells;
-  int64_t *cell;           /* least counts, exact counts, low ones, tracks,
-                              constants; and the last barrier passed */
-  uint32_t *constant_of;   /* by register: cell, NSR_NONE: none */
-  uint8_t *nages;          /* by member */
-  uint32_t *first_group;   /* by region, NSR_NONE: none */
-  uint32_t *next_group;    /* by group: of its region */
-  struct extent *extents;  /* by number of the scope's step */
-  uint32_t *extent_of;     /* by step */
-  NSR_VEC(uint32_t) cells; /* lists of the extents */
-  NSR_VEC(int64_t) saved;  /* states in front of arms */
-  struct extent item;
+  struct nsr_cells cells;
+  int64_t *cell;
+  struct trips *trips;    /* by number of the scope */
+  NSR_VEC(int64_t) saved; /* states in front of arms */
+  struct nsr_extent item;
   NSR_VEC(int64_t) at_item;
   size_t covers_at_item;
   uint32_t meeting; /* step where ways meet that are merged */
@@ -54,28 +42,30 @@ struct finder {
 
 static int64_t *least(struct finder *f, uint32_t g) { return &f->cell[g]; }
 /* The frame of counts since the last barrier. */
-static int64_t *base(struct finder *f) { return &f->cell[f->ngroups]; }
+static int64_t *base(struct finder *f) {
+  return &f->cell[nsr_cell_base(&f->cells)];
+}
 static int64_t *exact(struct finder *f, uint32_t g) {
-  return &f->cell[f->ngroups + 1 + g];
+  return &f->cell[nsr_cell_exact(&f->cells, g)];
 }
 static int64_t *low(struct finder *f, uint32_t g) {
-  return &f->cell[2 * f->ngroups + 1 + g];
-}
-static uint32_t track_cell(const struct finder *f, uint32_t t) {
-  return 3 * f->ngroups + 1 + t;
+  return &f->cell[nsr_cell_low(&f->cells, g)];
 }
 static int64_t *track(struct finder *f, uint32_t t) {
-  return &f->cell[track_cell(f, t)];
+  return &f->cell[nsr_cell_track(&f->cells, t)];
 }
 
 /* Its step + 1, 0: none yet; below 0: several, by the place where ways met. */
-static int64_t *epoch(struct finder *f) { return &f->cell[f->ncells - 1]; }
+static int64_t *epoch(struct finder *f) {
+  return &f->cell[nsr_cell_epoch(&f->cells)];
+}
 
 static bool is_frame(const struct finder *f, uint32_t cell) {
-  return cell <= f->ngroups;
+  return cell <= nsr_cell_base(&f->cells);
 }
 static bool is_low(const struct finder *f, uint32_t cell) {
-  return cell > 2 * f->ngroups && cell <= 3 * f->ngroups;
+  return cell >= nsr_cell_low(&f->cells, 0) &&
+         cell < nsr_cell_track(&f->cells, 0);
 }
 
 static uint32_t group_of(const struct finder *f, uint32_t member) {
@@ -84,11 +74,11 @@ static uint32_t group_of(const struct finder *f, uint32_t member) {
 
 /* ---- states */
 
-static uint32_t ages_in(const struct finder *f, const struct extent *x) {
+static uint32_t ages_in(const struct finder *f, const struct nsr_extent *x) {
   return f->ages.at[x->end_member] - f->ages.at[x->member];
 }
 
-static size_t state_size(const struct finder *f, const struct extent *x) {
+static size_t state_size(const struct finder *f, const struct nsr_extent *x) {
   return (size_t)x->n + ages_in(f, x);
 }
 
@@ -103,9 +93,9 @@ static int64_t origin(struct finder *f, uint32_t m, uint32_t entry) {
                                             : *least(f, group_of(f, m));
 }
 
-static void store(struct finder *f, const struct extent *x, int64_t *v) {
+static void store(struct finder *f, const struct nsr_extent *x, int64_t *v) {
   for (uint32_t i = 0; i < x->n; i++)
-    v[i] = f->cell[f->cells.v[x->first + i]];
+    v[i] = f->cell[f->cells.lists.v[x->first + i]];
   v += x->n;
   for (uint32_t m = x->member; m < x->end_member; m++)
     for (uint32_t a = f->ages.at[m]; a < f->ages.at[m + 1]; a++)
@@ -113,11 +103,11 @@ static void store(struct finder *f, const struct extent *x, int64_t *v) {
 }
 
 /* frame: least counts are those of the state, too. */
-static void load(struct finder *f, const struct extent *x, const int64_t *v,
+static void load(struct finder *f, const struct nsr_extent *x, const int64_t *v,
                  bool frame) {
   for (uint32_t i = 0; i < x->n; i++)
-    if (frame || !is_frame(f, f->cells.v[x->first + i]))
-      f->cell[f->cells.v[x->first + i]] = v[i];
+    if (frame || !is_frame(f, f->cells.lists.v[x->first + i]))
+      f->cell[f->cells.lists.v[x->first + i]] = v[i];
   v += x->n;
   for (uint32_t m = x->member; m < x->end_member; m++)
     for (uint32_t a = f->ages.at[m]; a < f->ages.at[m + 1]; a++)
@@ -125,15 +115,15 @@ static void load(struct finder *f, const struct extent *x, const int64_t *v,
 }
 
 /* a takes in the current state; whether it changed, but for least counts. */
-static bool merge(struct finder *f, const struct extent *x, int64_t *a) {
+static bool merge(struct finder *f, const struct nsr_extent *x, int64_t *a) {
   bool changed = false;
   for (uint32_t i = 0; i < x->n; i++) {
-    uint32_t c = f->cells.v[x->first + i];
+    uint32_t c = f->cells.lists.v[x->first + i];
     int64_t v = f->cell[c];
     if (is_frame(f, c) || is_low(f, c)) {
       changed |= is_low(f, c) && v < a[i];
       a[i] = v < a[i] ? v : a[i];
-    } else if (a[i] != v && c == f->ncells - 1) {
+    } else if (a[i] != v && c == nsr_cell_epoch(&f->cells)) {
       changed |= a[i] != -(int64_t)f->meeting - 1;
       a[i] = -(int64_t)f->meeting - 1;
     } else if (a[i] != v && a[i] != UNKNOWN) {
@@ -185,7 +175,7 @@ static int64_t sum_of(struct finder *f, uint32_t sum) {
   const struct nsr_term *t = nsr_sum_terms(&f->tracks.sums, sum, &n);
   int64_t v = 0;
   for (uint32_t i = 0; i < n; i++) {
-    uint32_t c = f->constant_of[t[i].reg];
+    uint32_t c = f->cells.constant_of[t[i].reg];
     if (c == NSR_NONE || f->cell[c] == UNKNOWN)
       return UNKNOWN;
     v += t[i].times * f->cell[c];
@@ -200,7 +190,7 @@ static int64_t difference(struct finder *f, uint32_t sum, uint32_t count) {
   uint32_t at = sum ? nsr_track_of(&f->tracks, sum, count) : NSR_NONE;
   if (at != NSR_NONE && *track(f, at) != UNKNOWN)
     return *track(f, at);
-  int64_t k = count < f->ngroups ? *exact(f, count) : UNKNOWN;
+  int64_t k = count < f->s->ngroups ? *exact(f, count) : UNKNOWN;
   int64_t v = k == UNKNOWN ? UNKNOWN : sum_of(f, sum);
   return v == UNKNOWN ? UNKNOWN : v - k;
 }
@@ -231,7 +221,7 @@ static void set_tracks(struct finder *f, const struct nsr_set *set) {
 
 static void set_register(struct finder *f, uint32_t i) {
   const struct nsr_set *set = &f->tracks.sets.v[f->tracks.set_of[i]];
-  uint32_t c = f->constant_of[set->reg];
+  uint32_t c = f->cells.constant_of[set->reg];
   if (c == NSR_NONE)
     return;
   int64_t v = set->kind == NSR_SET_STEP    ? f->cell[c]
@@ -246,8 +236,8 @@ static void set_register(struct finder *f, uint32_t i) {
 static void pass_barrier(struct finder *f, uint32_t i) {
   *epoch(f) = (int64_t)i + 1;
   *base(f) += GAP;
-  for (uint32_t g = f->first_group[f->s->region[i]]; g != NSR_NONE;
-       g = f->next_group[g]) {
+  for (uint32_t g = f->cells.first_group[f->s->region[i]]; g != NSR_NONE;
+       g = f->cells.next_group[g]) {
     const struct nsr_track_list *l = &f->tracks.by_count[g];
     int64_t k = *exact(f, g);
     for (uint32_t x = 0; x < l->n; x++) {
@@ -377,8 +367,12 @@ static enum nsr_status take_step(void *user, uint32_t i) {
 
 /* ---- scopes */
 
-static struct extent *extent(struct finder *f, uint32_t step) {
-  return &f->extents[f->extent_of[step]];
+static const struct nsr_extent *extent(const struct finder *f, uint32_t step) {
+  return &f->cells.extents[f->cells.extent_of[step]];
+}
+
+static struct trips *trips_of(struct finder *f, uint32_t loop) {
+  return &f->trips[f->cells.extent_of[loop]];
 }
 
 /* No iteration has begun. */
@@ -393,21 +387,22 @@ static void begin_trip(struct finder *f, uint32_t loop) {
 
 static enum nsr_status enter_loop(void *user, uint32_t loop, bool *changed) {
   struct finder *f = user;
-  struct extent *x = extent(f, loop);
+  const struct nsr_extent *x = extent(f, loop);
+  struct trips *l = trips_of(f, loop);
   size_t n = state_size(f, x);
-  if (!x->head) {
-    NSR_NEW(f->ctx, NSR_SCRATCH, x->head, n);
-    NSR_NEW(f->ctx, NSR_SCRATCH, x->back, n);
-    NSR_NEW(f->ctx, NSR_SCRATCH, x->exit, n);
+  if (!l->head) {
+    NSR_NEW(f->ctx, NSR_SCRATCH, l->head, n);
+    NSR_NEW(f->ctx, NSR_SCRATCH, l->back, n);
+    NSR_NEW(f->ctx, NSR_SCRATCH, l->exit, n);
   }
   f->meeting = loop;
   begin_trip(f, loop);
-  *changed = !x->any_head || merge(f, x, x->head);
-  if (!x->any_head)
-    store(f, x, x->head);
-  x->any_head = true;
-  x->any_back = x->any_exit = false;
-  load(f, x, x->head, false);
+  *changed = !l->any_head || merge(f, x, l->head);
+  if (!l->any_head)
+    store(f, x, l->head);
+  l->any_head = true;
+  l->any_back = l->any_exit = false;
+  load(f, x, l->head, false);
   add_to_tracks(f, f->tracks.count_of[loop], -1);
   NSR_PUSH(f->ctx, NSR_SCRATCH, &f->ages.loops, loop);
   return NSR_OK;
@@ -415,10 +410,11 @@ static enum nsr_status enter_loop(void *user, uint32_t loop, bool *changed) {
 
 static enum nsr_status end_way(void *user, uint32_t loop, bool back) {
   struct finder *f = user;
-  struct extent *x = extent(f, loop);
+  const struct nsr_extent *x = extent(f, loop);
+  struct trips *l = trips_of(f, loop);
   f->meeting = back ? loop : f->s->steps[loop].end;
-  bool *any = back ? &x->any_back : &x->any_exit;
-  int64_t *to = back ? x->back : x->exit;
+  bool *any = back ? &l->any_back : &l->any_exit;
+  int64_t *to = back ? l->back : l->exit;
   if (*any)
     merge(f, x, to);
   else
@@ -431,14 +427,15 @@ static enum nsr_status end_way(void *user, uint32_t loop, bool back) {
  * iterations at all. */
 static enum nsr_status leave_loop(void *user, uint32_t loop, bool *changed) {
   struct finder *f = user;
-  struct extent *x = extent(f, loop);
+  const struct nsr_extent *x = extent(f, loop);
+  struct trips *l = trips_of(f, loop);
   f->ages.loops.n--;
-  if (x->any_back) {
-    load(f, x, x->back, true);
+  if (l->any_back) {
+    load(f, x, l->back, true);
     f->meeting = loop;
-    *changed = merge(f, x, x->head);
+    *changed = merge(f, x, l->head);
   }
-  load(f, x, x->any_exit ? x->exit : x->head, true);
+  load(f, x, l->any_exit ? l->exit : l->head, true);
   if (*epoch(f) == -(int64_t)loop - 1) /* behind it others count */
     *epoch(f) = -(int64_t)f->s->steps[loop].end - 1;
   return NSR_OK;
@@ -446,7 +443,7 @@ static enum nsr_status leave_loop(void *user, uint32_t loop, bool *changed) {
 
 static enum nsr_status enter_arm(void *user, uint32_t arm) {
   struct finder *f = user;
-  const struct extent *x = extent(f, arm);
+  const struct nsr_extent *x = extent(f, arm);
   size_t n = state_size(f, x);
   NSR_RESERVE(f->ctx, NSR_SCRATCH, &f->saved, n);
   store(f, x, f->saved.v + f->saved.n);
@@ -456,7 +453,7 @@ static enum nsr_status enter_arm(void *user, uint32_t arm) {
 
 static enum nsr_status leave_arm(void *user, uint32_t arm, bool join) {
   struct finder *f = user;
-  const struct extent *x = extent(f, arm);
+  const struct nsr_extent *x = extent(f, arm);
   f->saved.n -= state_size(f, x);
   f->meeting = f->s->steps[arm].end;
   if (join)
@@ -479,7 +476,7 @@ static enum nsr_status other_way(void *user, uint32_t arm) {
 
 static enum nsr_status begin_item(void *user, uint32_t first, uint32_t end) {
   struct finder *f = user;
-  f->item = (struct extent){0};
+  f->item = (struct nsr_extent){0};
   f->covers_at_item = f->out->covers.n;
   if (end - first == 1)
     return NSR_OK;
@@ -498,186 +495,28 @@ static enum nsr_status again(void *user) {
   return NSR_OK;
 }
 
-/* ---- extents */
-
-/* Cells that the open scopes change, one row for each depth. */
-struct opened {
-  NSR_VEC(uint32_t) cells;
-  bool *has;
-};
-
-struct opener {
-  struct finder *f;
-  NSR_VEC(struct opened *) rows;
-  uint32_t depth;
-  NSR_VEC(uint32_t) scopes; /* steps */
-};
-
-static enum nsr_status touch(struct opener *o, uint32_t cell) {
-  struct opened *row = o->rows.v[o->depth - 1];
-  if (row->has[cell])
-    return NSR_OK;
-  row->has[cell] = true;
-  NSR_PUSH(o->f->ctx, NSR_SCRATCH, &row->cells, cell);
-  return NSR_OK;
-}
-
-static enum nsr_status touch_list(struct opener *o,
-                                  const struct nsr_track_list *list) {
-  for (uint32_t i = 0; i < list->n; i++)
-    NSR_TRY(touch(o, track_cell(o->f, o->f->tracks.lists[list->first + i])));
-  return NSR_OK;
-}
-
-static enum nsr_status touch_group(struct opener *o, uint32_t g) {
-  NSR_TRY(touch(o, g));
-  NSR_TRY(touch(o, o->f->ngroups + 1 + g));
-  NSR_TRY(touch(o, 2 * o->f->ngroups + 1 + g));
-  return touch_list(o, &o->f->tracks.by_count[g]);
-}
-
-/* What a barrier behind it changes. */
-static enum nsr_status touch_region(struct opener *o, uint32_t region) {
-  struct finder *f = o->f;
-  NSR_TRY(touch(o, f->ngroups));
-  NSR_TRY(touch(o, f->ncells - 1));
-  for (uint32_t g = f->first_group[region]; g != NSR_NONE; g = f->next_group[g])
-    NSR_TRY(touch_group(o, g));
-  return NSR_OK;
-}
-
-static enum nsr_status touch_register(struct opener *o, uint32_t reg) {
-  if (o->f->constant_of[reg] == NSR_NONE)
-    return NSR_OK;
-  NSR_TRY(touch(o, o->f->constant_of[reg]));
-  return touch_list(o, &o->f->tracks.by_reg[reg]);
-}
-
-static enum nsr_status touch_step(struct opener *o, uint32_t i) {
-  struct finder *f = o->f;
-  const struct nsr_step *s = &f->s->steps[i];
-  if (s->kind == NSR_STEP_WORK && s->group != NSR_NONE) {
-    f->ages.scope[s->member] =
-        o->scopes.n ? o->scopes.v[o->scopes.n - 1] : NSR_NONE;
-    f->nages[s->member] = o->depth ? NSR_MAX_AGE : 1;
-  }
-  if (!o->depth)
-    return NSR_OK;
-  if (s->kind == NSR_STEP_WORK && s->group != NSR_NONE)
-    return touch_group(o, s->group);
-  if (s->kind == NSR_STEP_SET)
-    return touch_register(o, f->tracks.sets.v[f->tracks.set_of[i]].reg);
-  return s->kind == NSR_STEP_BARRIER ? touch_region(o, f->s->region[i])
-                                     : NSR_OK;
-}
-
-static enum nsr_status open_scope(struct opener *o, uint32_t i) {
-  if (o->depth == o->rows.n) {
-    struct opened *row;
-    NSR_NEW(o->f->ctx, NSR_SCRATCH, row, 1);
-    NSR_NEW(o->f->ctx, NSR_SCRATCH, row->has, o->f->ncells);
-    NSR_PUSH(o->f->ctx, NSR_SCRATCH, &o->rows, row);
-  }
-  o->depth++;
-  NSR_PUSH(o->f->ctx, NSR_SCRATCH, &o->scopes, i);
-  uint32_t count = o->f->tracks.count_of[i];
-  return count == NSR_NONE ? NSR_OK
-                           : touch_list(o, &o->f->tracks.by_count[count]);
-}
-
-/* What it changes, the scope around it changes, too. */
-static enum nsr_status close_scope(struct opener *o, uint32_t i) {
-  struct finder *f = o->f;
-  struct opened *row = o->rows.v[--o->depth];
-  uint32_t begin = o->scopes.v[--o->scopes.n];
-  struct extent *x = extent(f, begin);
-  x->first = (uint32_t)f->cells.n;
-  x->n = (uint32_t)row->cells.n;
-  x->member = f->s->steps[begin].member;
-  x->end_member = f->s->steps[i].member;
-  for (size_t c = 0; c < row->cells.n; c++) {
-    NSR_APPEND(f->ctx, NSR_SCRATCH, &f->cells, row->cells.v[c]);
-    row->has[row->cells.v[c]] = false;
-    if (o->depth)
-      NSR_TRY(touch(o, row->cells.v[c]));
-  }
-  row->cells.n = 0;
-  return NSR_OK;
-}
-
-static enum nsr_status find_extents(struct finder *f) {
-  struct opener o = {.f = f};
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < f->s->nsteps; i++) {
-    uint8_t kind = f->s->steps[i].kind;
-    if (kind == NSR_STEP_LOOP || kind == NSR_STEP_ARM)
-      f->extent_of[i] = n++;
-  }
-  NSR_NEW(f->ctx, NSR_SCRATCH, f->extents, n);
-  for (uint32_t i = 0; i < f->s->nsteps; i++) {
-    const struct nsr_step *s = &f->s->steps[i];
-    if (s->kind == NSR_STEP_LOOP || s->kind == NSR_STEP_ARM)
-      NSR_TRY(open_scope(&o, i));
-    else if (s->kind == NSR_STEP_END)
-      NSR_TRY(close_scope(&o, i));
-    else
-      NSR_TRY(touch_step(&o, i));
-  }
-  return NSR_OK;
-}
-
-/* A cell for the constant of each register that is in a sum. */
-static enum nsr_status find_constants(struct finder *f) {
-  const struct nsr_tracks *t = &f->tracks;
-  NSR_NEW(f->ctx, NSR_SCRATCH, f->constant_of, t->nregisters);
-  for (uint32_t r = 0; r < t->nregisters; r++)
-    f->constant_of[r] = t->by_reg[r].n ? f->ncells++ : NSR_NONE;
-  return NSR_OK;
-}
-
-static enum nsr_status list_groups(struct finder *f) {
-  NSR_NEW(f->ctx, NSR_SCRATCH, f->first_group, (size_t)f->s->nsteps + 1);
-  NSR_NEW(f->ctx, NSR_SCRATCH, f->next_group, f->ngroups);
-  for (uint32_t r = 0; r <= f->s->nsteps; r++)
-    f->first_group[r] = NSR_NONE;
-  for (uint32_t g = f->ngroups; g-- > 0;) {
-    uint32_t *first = &f->first_group[f->s->groups[g].region];
-    f->next_group[g] = *first;
-    *first = g;
-  }
-  return NSR_OK;
-}
-
-static enum nsr_status find_cells(struct finder *f) {
-  f->ngroups = f->s->ngroups;
-  NSR_TRY(list_groups(f));
-  NSR_TRY(nsr_tracks_find(f->ctx, f->s, &f->tracks));
-  f->ncells = track_cell(f, (uint32_t)f->tracks.v.n);
-  NSR_TRY(find_constants(f));
-  f->ncells++;
-  NSR_NEW(f->ctx, NSR_SCRATCH, f->cell, f->ncells);
-  for (uint32_t c = track_cell(f, 0); c + 1 < f->ncells; c++)
-    f->cell[c] = UNKNOWN;
-  return NSR_OK;
-}
+/* ---- all of it */
 
 static enum nsr_status prepare(struct finder *f) {
   const struct nsr_score *s = f->s;
   uint32_t ages = 0;
-  NSR_TRY(find_cells(f));
-  NSR_NEW(f->ctx, NSR_SCRATCH, f->nages, s->nmembers);
-  NSR_NEW(f->ctx, NSR_SCRATCH, f->ages.scope, s->nmembers);
-  NSR_NEW(f->ctx, NSR_SCRATCH, f->extent_of, s->nsteps);
+  NSR_TRY(nsr_tracks_find(f->ctx, s, &f->tracks));
+  NSR_TRY(nsr_cells_find(f->ctx, s, &f->tracks, &f->cells));
+  f->ages.scope = f->cells.scope_of;
+  NSR_NEW(f->ctx, NSR_SCRATCH, f->trips, f->cells.nextents);
+  NSR_NEW(f->ctx, NSR_SCRATCH, f->cell, f->cells.n);
+  for (uint32_t c = nsr_cell_track(&f->cells, 0); c < nsr_cell_epoch(&f->cells);
+       c++)
+    f->cell[c] = UNKNOWN;
   NSR_NEW(f->ctx, NSR_SCRATCH, f->out->waits, s->nwaits);
   NSR_NEW(f->ctx, NSR_SCRATCH, f->out->count, s->nmembers);
   NSR_NEW(f->ctx, NSR_SCRATCH, f->out->low, s->nmembers);
   NSR_NEW(f->ctx, NSR_SCRATCH, f->out->epoch, s->nmembers);
   f->out->wait_of = f->tracks.wait_of;
-  NSR_TRY(find_extents(f));
   NSR_NEW(f->ctx, NSR_SCRATCH, f->ages.at, (size_t)s->nmembers + 1);
   for (uint32_t m = 0; m < s->nmembers; m++) {
     f->ages.at[m] = ages;
-    ages += f->nages[m] + 1u;
+    ages += (f->ages.scope[m] == NSR_NONE ? 1u : NSR_MAX_AGE) + 1u;
   }
   f->ages.at[s->nmembers] = ages;
   NSR_NEW(f->ctx, NSR_SCRATCH, f->ages.since, ages);
@@ -686,11 +525,33 @@ static enum nsr_status prepare(struct finder *f) {
   return NSR_OK;
 }
 
+/* Nothing else stays. */
+static enum nsr_status keep(struct finder *f, struct nsr_mark mark) {
+  struct nsr_thresholds *t = f->out;
+  size_t members = f->s->nmembers;
+  struct nsr_kept kept[] = {{t->wait_of, f->s->nsteps * sizeof *t->wait_of},
+                            {t->waits, f->s->nwaits * sizeof *t->waits},
+                            {t->covers.v, t->covers.n * sizeof *t->covers.v},
+                            {t->count, members * sizeof *t->count},
+                            {t->low, members * sizeof *t->low},
+                            {t->epoch, members * sizeof *t->epoch}};
+  NSR_TRY(nsr_scratch_release_but(f->ctx, mark, kept, 6));
+  t->wait_of = kept[0].p;
+  t->waits = kept[1].p;
+  t->covers.v = kept[2].p;
+  t->covers.cap = t->covers.n;
+  t->count = kept[3].p;
+  t->low = kept[4].p;
+  t->epoch = kept[5].p;
+  return NSR_OK;
+}
+
 enum nsr_status nsr_thresholds_find(struct nsr_ctx *ctx,
                                     const struct nsr_score *s,
                                     struct nsr_thresholds *out) {
   struct finder f = {
       .ctx = ctx, .s = s, .out = out, .ages = {.ctx = ctx, .s = s}};
+  struct nsr_mark mark = nsr_scratch_mark(ctx);
   *out = (struct nsr_thresholds){0};
   NSR_TRY(prepare(&f));
   struct nsr_walker w = {.user = &f,
@@ -703,5 +564,6 @@ enum nsr_status nsr_thresholds_find(struct nsr_ctx *ctx,
                          .enter_arm = enter_arm,
                          .leave_arm = leave_arm,
                          .other_way = other_way};
-  return nsr_score_walk(s, &w);
+  NSR_TRY(nsr_score_walk(s, &w));
+  return keep(&f, mark);
 }

@@ -15,6 +15,9 @@
 #include "prove/thresholds.h"
 #include "prove/unknown.h"
 
+/* As far as what was told when nothing had run yet. */
+#define NSR_TOLD_NOTHING (INT64_C(1) << 60)
+
 struct nsr_tell {
   int64_t at; /* the count that it needs; in lists of their own: the distance */
   uint32_t slot; /* the one execution that it is of, NSR_NONE: of several */
