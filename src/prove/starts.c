@@ -42,6 +42,8 @@ struct starts {
   uint32_t *rec_at; /* by member of the item: its first record among views */
   struct loop *loops;
   uint32_t *loop_of; /* by step */
+  uint32_t *around;  /* by step: that at which the way around it begins,
+                        NSR_NONE:  the kernel */
   /* the item */
   uint32_t first, end, nrows, nviews;
   uint32_t *here; /* its pairs */
@@ -164,17 +166,14 @@ static bool counted(const struct starts *x, uint32_t q, uint32_t group,
                     int64_t less) {
   const struct nsr_count_group *g = &x->s->groups[group];
   const struct nsr_step *steps = x->s->steps;
-  const struct nsr_work *works = x->s->tree->works;
   int64_t counts = 0;
   if (g->channel < 0 || g->channel != steps[q].channel)
     return false;
   for (uint32_t i = g->n; i-- > 0 && counts <= less;) {
     uint32_t at = x->s->members[x->s->by_group[g->first + i]];
-    uint32_t work = steps[at].work;
     if (at < q)
       return false;
-    if (at == q || (work != NSR_NONE && steps[q].work != NSR_NONE &&
-                    works[work].scope == works[steps[q].work].scope))
+    if (x->around[at] == x->around[q])
       counts += steps[at].value;
   }
   return counts > less;
@@ -359,6 +358,23 @@ static uint32_t begin_of(const struct nsr_score *s, uint32_t scope,
   return NSR_NONE;
 }
 
+static enum nsr_status find_around(struct starts *x) {
+  const struct nsr_step *steps = x->s->steps;
+  uint32_t here = NSR_NONE;
+  NSR_NEW(x->ctx, NSR_SCRATCH, x->around, x->s->nsteps);
+  for (uint32_t i = 0; i < x->s->nsteps; i++) {
+    uint8_t kind = steps[i].kind;
+    if (kind == NSR_STEP_END)
+      here = x->around[steps[i].end];
+    x->around[i] = here;
+    if (kind == NSR_STEP_OTHER)
+      x->around[i] = x->around[steps[i].end];
+    if (kind == NSR_STEP_LOOP || kind == NSR_STEP_ARM || kind == NSR_STEP_OTHER)
+      here = i;
+  }
+  return NSR_OK;
+}
+
 static enum nsr_status prepare(struct starts *x) {
   const struct nsr_score *s = x->s;
   uint32_t loops = 0;
@@ -369,6 +385,7 @@ static enum nsr_status prepare(struct starts *x) {
   NSR_NEW(x->ctx, NSR_SCRATCH, x->ages, s->nmembers);
   NSR_NEW(x->ctx, NSR_SCRATCH, x->rec_at, s->nmembers);
   NSR_NEW(x->ctx, NSR_SCRATCH, x->loop_of, s->nsteps);
+  NSR_TRY(find_around(x));
   for (size_t i = 0; i < x->npairs; i++) {
     struct nsr_start_pair *p = &x->pairs[i];
     p->ordered = false;
