@@ -229,6 +229,7 @@ enum nsr_status nsr_touch_apart(struct nsr_ctx *ctx,
   out->front = (a.form.trip || b.form.trip) && !(d == NEVER && turn);
   out->sure = exact && d == 0 && each && in_each_iteration(t, &b, loop) &&
               !q->may && !c->may;
+  out->first = out->sure && meet(&a, 0, &b, 0);
   d = first_meeting(&a, &b, least, &exact);
   uint32_t but_one = executions(d, each, front);
   out->but_one = but_one > 1 && !out->front ? but_one : 1;

@@ -29,6 +29,7 @@ struct prover {
   struct nsr_arms arms;
   uint32_t *free;   /* by scope: nsr_free_loops */
   uint32_t *learns; /* by such a loop: engines */
+  uint64_t *trips;  /* by scope: nsr_trips_find, once anything asks */
   struct nsr_proof *proof;
 };
 
@@ -82,14 +83,28 @@ static enum nsr_status check_kept(struct prover *p) {
 
 /* ---- waits of the output */
 
+static enum nsr_status find_trips(struct prover *p) {
+  return p->trips ? NSR_OK : nsr_trips_find(p->ctx, &p->in.tree, &p->trips);
+}
+
+/* Whether a loop is left in its first iteration, where that says so: what is
+ * behind its test never runs. */
+static bool never_goes_on(const struct prover *p, uint32_t rest) {
+  uint32_t s = rest;
+  while (s != 0 && p->in.tree.scopes[s].kind != NSR_SCOPE_LOOP)
+    s = p->in.tree.scopes[s].parent;
+  return p->trips[s] < 2;
+}
+
 /* Whether a body runs as soon as the loops around it do, each once: arms may be
- * such that nothing ever takes them. */
+ * such that nothing ever takes them, and loops such that they never run. Needs
+ * trips. */
 static bool surely_runs(const struct prover *p, uint32_t scope) {
   const struct nsr_common *scopes = p->in.tree.scopes;
   for (; scope != 0; scope = scopes[scope].parent) {
     const struct nsr_common *s = &scopes[scope];
     bool rest = s->to_end && s->skip == NSR_ENDS_EXIT;
-    if (s->kind != NSR_SCOPE_LOOP && !rest)
+    if (s->kind != NSR_SCOPE_LOOP && (!rest || never_goes_on(p, scope)))
       return false;
   }
   return true;
@@ -105,6 +120,7 @@ static enum nsr_status object_late(struct prover *p, uint32_t i, uint32_t loops,
   bool own =
       g->channel >= 0 && nsr_channel_engine(p->out.k, g->channel) == x->engine;
   bool last = loops == 0 && s->by_group[g->first + g->n - 1] < x->member;
+  NSR_TRY(find_trips(p));
   return object(p,
                 (own || last) && surely_runs(p, scope) ? NSR_PROOF_REFUTED
                                                        : NSR_PROOF_UNDECIDED,
@@ -218,7 +234,8 @@ static bool surely_meet(const struct prover *p, const struct nsr_open_pair *x) {
   uint32_t q = work_of(p, x->q), c = work_of(p, x->c);
   bool must =
       x->overlap == NSR_OVERLAP_MUST && !t->v[x->q].may && !t->v[x->c].may;
-  return (must || x->apart.sure) && q < c && works[q].scope == works[c].scope &&
+  return (must || x->apart.first) && q < c &&
+         works[q].scope == works[c].scope &&
          works[q].region == works[c].region && surely_runs(p, works[c].scope);
 }
 
@@ -282,6 +299,7 @@ static enum nsr_status object_pair(struct prover *p,
                                    const struct nsr_open_pair *x) {
   const struct nsr_open_pair *v = p->lag.open.v;
   int tries = MAX_COLLISIONS;
+  NSR_TRY(find_trips(p));
   for (size_t i = 0; i < p->lag.open.n && tries && nsr_proof_open(p->proof);
        i++)
     if (surely_meet(p, &v[i])) {

@@ -74,7 +74,9 @@ struct nsr_apart {
   uint32_t level; /* so many of the latest executions can have no byte in common
                      with c; NSR_LEVEL_ANY: none ever has */
   uint32_t but_one; /* the same if the latest one does not matter */
-  bool sure;        /* the latest one has, whatever the trip counts */
+  bool sure;        /* the latest one has, in some iteration, whatever the trip
+                       counts */
+  bool first;       /* .. in the first iteration */
   uint32_t loop;    /* whose iterations tell them apart, and start in front of
                        both; NSR_NONE: none */
   uint8_t back;     /* .. what is behind the back-th latest start has no byte in
