@@ -478,12 +478,12 @@ enum { USUAL_LEVEL = 3 };
 static uint8_t find_most(const struct lag *g, uint32_t window) {
   const struct nsr_window *w = &g->x->windows[(size_t)window * g->x->nch];
   uint32_t most = g->told.ages[window];
-  most = most < USUAL_LEVEL ? most : USUAL_LEVEL;
+  most = (most < USUAL_LEVEL ? most : USUAL_LEVEL) + 1;
   for (uint32_t c = 0; g->touches && c < g->x->nch; c++)
     for (uint32_t k = w[c].first; k < w[c].end; k++)
       if (most < g->touches->period[k])
         most = g->touches->period[k];
-  return (uint8_t)(most < NSR_LEVEL_ANY - 1 ? most + 1 : NSR_LEVEL_ANY - 1);
+  return (uint8_t)(most < NSR_LEVEL_ANY - 1 ? most : NSR_LEVEL_ANY - 1);
 }
 
 /* Of works that always touch the same bytes at most the latest execution can
