@@ -11,7 +11,7 @@
 #include "base/strbuf.h"
 #include "base/work.h"
 
-enum { SMALL = 500, TIMES = 4, ENGINES = 3, LARGE = 10000 };
+enum { SMALL = 500, TIMES = 4, ENGINES = 3, LARGE = 40000 };
 
 static void straight(struct nsr_strbuf *b, int engine, int i) {
   if (i % ENGINES == engine)
@@ -63,7 +63,7 @@ static struct nsr_kernel *kernel(struct nsr_ctx *ctx, int shape, int n) {
 
 /* What level 1 counts, of a kernel and what is made of it. */
 static uint64_t work_of(struct nsr_ctx *ctx, const struct nsr_kernel *k,
-                        const char *name, int n) {
+                        const char *name, int n, bool may_be_open) {
   struct nsr_rewrite_options options = {.verify = NSR_VERIFY_NONE};
   struct nsr_rewrite_report report;
   struct nsr_kernel *out;
@@ -71,14 +71,16 @@ static uint64_t work_of(struct nsr_ctx *ctx, const struct nsr_kernel *k,
   assert_int_equal(nsr_rewrite(ctx, k, NULL, 0, &options, &out, &report),
                    NSR_OK);
   assert_int_equal(nsr_prove(ctx, k, out, NULL, &p), NSR_OK);
-  if (p.verdict != NSR_PROOF_PROVED)
+  if (p.verdict == NSR_PROOF_REFUTED ||
+      (p.verdict != NSR_PROOF_PROVED && !may_be_open))
     fail_msg("%s of %d: %s", name, n, p.text);
   return nsr_work(ctx, NSR_WORK_PROVE) + nsr_work(ctx, NSR_WORK_MEM);
 }
 
 static uint64_t measure(int shape, int n) {
   struct nsr_ctx *ctx = nsr_ctx_new();
-  uint64_t work = work_of(ctx, kernel(ctx, shape, n), shapes[shape].name, n);
+  uint64_t work =
+      work_of(ctx, kernel(ctx, shape, n), shapes[shape].name, n, false);
   nsr_ctx_free(ctx);
   return work;
 }
@@ -89,7 +91,7 @@ static uint64_t measure_random(int64_t seed, int64_t n) {
   struct nsr_gen_options options = {.nsettings = 2, .settings = settings};
   struct nsr_kernel *k;
   assert_int_equal(nsr_gen(ctx, "random", &options, &k), NSR_OK);
-  uint64_t work = work_of(ctx, k, "random", (int)n);
+  uint64_t work = work_of(ctx, k, "random", (int)n, true);
   nsr_ctx_free(ctx);
   return work;
 }
@@ -106,14 +108,13 @@ static void test_growth(void **state) {
 }
 
 /* One kernel as large as a number of small ones together. In it semaphores
- * count more, and more is asked of each at once; but not as many times more as
- * it is larger. */
+ * count more, and more is asked of each at once; but not much more. */
 static void test_random_growth(void **state) {
   (void)state;
   uint64_t small = 0, large = measure_random(1, LARGE);
   for (int seed = 1; seed <= LARGE / 1000; seed++)
     small += measure_random(seed, 1000);
-  if (large > 3 * small)
+  if (large > 2 * small + small / 4)
     fail_msg("random: %" PRIu64 " units of small kernels become %" PRIu64,
              small, large);
 }
