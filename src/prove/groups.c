@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "prove/splits.h"
 #include "prove/walk_score.h"
 
 struct finder {
@@ -252,7 +253,7 @@ static enum nsr_status number_groups(struct finder *f) {
     uint32_t g = group_of(f, i);
     if (g == NSR_NONE)
       NSR_TRY(add_group(f, i, &g));
-    if (is_taken(f, i))
+    if (f->proof && is_taken(f, i))
       NSR_TRY(object(f, s, "is one of code that is left as it is"));
     if (f->groups.v[g].channel != s->channel) {
       f->groups.v[g].channel = -1;
@@ -266,6 +267,35 @@ static enum nsr_status number_groups(struct finder *f) {
   f->s->groups = f->groups.v;
   f->s->ngroups = (uint32_t)f->groups.n;
   return NSR_OK;
+}
+
+/* By step: updates and waits of groups of which it is not clear what they
+ * count. */
+static enum nsr_status find_mixed(struct finder *f, bool **out, bool *any) {
+  NSR_NEW(f->ctx, NSR_SCRATCH, *out, f->s->nsteps);
+  *any = false;
+  for (uint32_t i = 0; i < f->s->nsteps; i++) {
+    const struct nsr_step *s = &f->s->steps[i];
+    bool counts = s->kind == NSR_STEP_WORK || s->kind == NSR_STEP_WAIT;
+    if (!counts || s->group == NSR_NONE || s->island)
+      continue;
+    uint32_t g = group_of(f, i);
+    (*out)[i] =
+        g != NSR_NONE && (f->groups.v[g].channel < 0 || f->groups.v[g].bad);
+    *any |= (*out)[i];
+  }
+  return NSR_OK;
+}
+
+/* What ways without a barrier lead to need not be counted together: behind an
+ * arm that ends with one a semaphore may count another channel. */
+static enum nsr_status split_groups(struct finder *f) {
+  bool *mixed, any;
+  NSR_TRY(find_mixed(f, &mixed, &any));
+  if (any)
+    NSR_TRY(nsr_split_counts(f->ctx, f->s, mixed, &any));
+  f->groups.n = any ? 0 : f->groups.n;
+  return any ? number_groups(f) : NSR_OK;
 }
 
 /* Semaphores become groups; what is no count belongs to none. */
@@ -312,6 +342,8 @@ enum nsr_status nsr_groups_find(struct nsr_ctx *ctx, struct nsr_score *s,
   NSR_TRY(find_regions(&f));
   NSR_TRY(find_taken(&f));
   NSR_TRY(number_groups(&f));
+  if (!proof)
+    NSR_TRY(split_groups(&f));
   name_groups(&f);
   return list_members(&f);
 }
